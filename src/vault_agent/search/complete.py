@@ -42,8 +42,8 @@ if TYPE_CHECKING:
 
 MAX_OUTLINE_BYTES = 4 << 20
 _NAMES_OF_A_NOTE = 8
-"""Names that are looked at for each suggestion: a note has several."""
-_PATH_RANK = 4  # how much a match of the whole path counts less than one of a name
+"""So many matching names are looked at for each suggestion, because a note has several names."""
+_PATH_RANK = 4  # added to the rank of a match that is only in the path
 _NOT_IN_LINKS = re.compile(r"[\[\]|#^%\\]+")
 
 
@@ -55,7 +55,7 @@ class NameCatalog:
     notes: Sequence[NoteNames]
     index: NameIndex
     labels: Sequence[str]  # the names as they are written
-    owners: Sequence[tuple[int, str]]  # of each name: the note, and what the name is
+    owners: Sequence[tuple[int, str]]  # for each name: the note, and the kind of the name
     others: Mapping[str, tuple[Sequence[str], NameIndex]]  # tags, folders and attachments
 
 
@@ -100,8 +100,8 @@ async def suggest(
 ) -> list[Suggestion]:
     """Return suggestions for what was typed, best first.
 
-    After `#` the headings of a note are suggested, after `#^` its blocks: none of a note in which
-    they cannot be found within the allowance.
+    After `#` the headings of a note are suggested, after `#^` its blocks. There are none if finding
+    them takes more than the allowance.
     """
     source = ""
     if query.from_ is not None:
@@ -228,7 +228,7 @@ async def _parts(
 def _parts_of(
     text: str, fragment: str, kind: str, limit: int
 ) -> list[tuple[str, int, tuple[tuple[int, int], ...]]]:
-    """Return the headings or blocks to offer for a fragment: texts, lines, and what matches."""
+    """Return the headings or blocks to offer for a fragment: texts, lines, and matching ranges."""
     document = Document(text)
     if kind == "block":
         every = [(f"^{block.id}", block.line) for block in document.blocks]
@@ -242,7 +242,7 @@ def _parts_of(
 
 
 def heading_hits(headings: Headings, fragment: str) -> list[NameMatch]:
-    """Return the headings to offer for a fragment: first the one that it names already."""
+    """Return the headings to offer for a fragment: first the one that the fragment names."""
     named = headings.walk([anchor_key(name) for name in fragment.split("#")])[-1:]
     hits = NameIndex([heading.text for heading in headings.all]).find(fragment)
     numbers = {hit.number for hit in hits}
@@ -253,7 +253,7 @@ def heading_hits(headings: Headings, fragment: str) -> list[NameMatch]:
 def _with_links(
     connection: Connection, suggestions: Sequence[Suggestion], source: str
 ) -> list[Suggestion]:
-    """Put the shortest link that leads to its file before what each suggestion inserts."""
+    """Make each suggestion insert the shortest link that leads to its file."""
     linked = ("note", "heading", "block", "attachment")
     paths = [one.path for one in suggestions if one.kind in linked and one.path is not None]
     resolver = resolver_for(connection, paths)
@@ -262,7 +262,7 @@ def _with_links(
         if suggestion.kind in linked and suggestion.path is not None:
             link = _shortest(resolver, source, suggestion.path)
             after = "" if suggestion.kind == "attachment" else suggestion.insert
-            # Names of files are compared without case, so such an alias is the name.
+            # Names of files are compared without case: such an alias needs no link of its own.
             is_name = after.startswith("|") and fold(after[1:]) == fold(link)
             insert = suggestion.label if is_name else f"{link}{after}"
             done.append(replace(suggestion, insert=insert))
@@ -284,7 +284,7 @@ def _shortest(resolver: LinkResolver, source: str, path: str) -> str:
 
 
 def _linkable(heading: str) -> str:
-    """Return a heading without what would end a link. Links are compared without it too."""
+    """Return a heading without characters that would end a link. Links are compared so too."""
     return " ".join(_NOT_IN_LINKS.sub(" ", heading).split())
 
 
@@ -313,13 +313,13 @@ MAX_NAME = 300
 MAX_HITS = 500
 """The most names that one way of matching finds."""
 ENOUGH = 20
-"""With fewer hits, similar names are searched too."""
+"""If there are fewer hits, similar names are searched too."""
 SIMILAR_NAMES = 4_000
 _SIMILAR = 70.0  # of 100
 _DOUBLING = 4  # characters that a name may be longer for twice as many connections
 _FIRST = "\n"
 _LEADING_SIGNS = re.compile(r"^[\W_]+(?=\w)")
-"""An emoji or a sign before a name, which few people type."""
+"""An emoji or a sign at the beginning of a name, which few people type."""
 _BREAKS = str.maketrans(dict.fromkeys("-_/.,:;()[]{}'\"+&\t\n\r\\", " "))
 
 
@@ -332,12 +332,12 @@ class NameMatch(NamedTuple):
 
 
 class NameIndex:
-    """Names in the order in which they are preferred, such as the last changed first.
+    """Finds names by their beginning, a part, their words or initials, or by similarity.
 
     Args:
-        names: the names.
-        connections: of what each name names, how many links lead to it and from it. Of names that
-            match equally well, a short one and a well connected one come first.
+        names: the names, the preferred ones first, such as those of the last changed notes.
+        connections: for each name, the number of links from and to its note. Of names that match
+            equally well, short ones and those with many links come first.
     """
 
     def __init__(self, names: Sequence[str], connections: Sequence[int] = ()) -> None:
@@ -404,7 +404,7 @@ class NameIndex:
 
 
 def _normal(name: str) -> str:
-    """Return a name as it is compared, of the same length if folding keeps that."""
+    """Return a name as it is compared. Its length changes only if folding changes it."""
     return fold(name).translate(_BREAKS)
 
 

@@ -63,7 +63,7 @@ class Graph:
 
 
 class Graphs:
-    """Keeps the graph of one revision. One is built at a time, not in the event loop."""
+    """Keeps the graph of one revision. It builds one graph at a time, in a thread."""
 
     def __init__(self) -> None:
         self._kept: Graph | None = None
@@ -160,7 +160,7 @@ async def communities(
     clusters: Clusters,
     page: Page,
 ) -> Listed[Community]:
-    """Return the communities, the largest first, each with its notes of most neighbours.
+    """Return the communities, the largest first, each with its best-connected notes.
 
     Raises:
         InvalidRequest: `CURSOR_EXPIRED`.
@@ -249,9 +249,9 @@ def near(graph: Adjacency, note: int, *, depth: int, limit: int) -> Neighbourhoo
 def shortest_path(graph: Adjacency, start: int, end: int, *, directed: bool) -> list[int]:
     """Return a shortest path from `start` to `end`, [] if there is none.
 
-    Of several, the first by position.
+    Of several paths, return the first by the positions of their notes.
     """
-    # Walked from the end, so that the path can be read from the start.
+    # Distances are from the end, so that the path can be followed from the start.
     back: Callable[[int], Sequence[int]] = graph.incoming if directed else graph.neighbours
     distances = _distances(end, start, back)
     if start not in distances:
@@ -284,7 +284,7 @@ def _distances(first: int, last: int, step: Callable[[int], Sequence[int]]) -> d
 
 
 class Rows(NamedTuple):
-    """What the index knows about the notes of a graph."""
+    """What the index has about the notes of a graph."""
 
     notes: list[NoteColumns]
     admitted: set[int] | None
@@ -313,7 +313,7 @@ async def read_rows(snapshot: Snapshot, query: GraphQuery) -> Rows:
 def to_columns(
     graph: Graph, read: Rows, query: GraphQuery, clusters: Clusters | None
 ) -> dict[str, Any]:
-    """Return the graph in columns. Nodes are by path, edges by position."""
+    """Return the graph in columns. Nodes are in the order of paths, edges of positions."""
     shown_notes, truncated = _shown(graph, read, query)
     places = {position: index for index, position in enumerate(shown_notes)}
     edges, weights = _edges(graph, places)
@@ -396,9 +396,9 @@ def to_objects(graph: Graph, read: Rows, query: GraphQuery) -> dict[str, Any]:
 
 
 def _shown(graph: Graph, read: Rows, query: GraphQuery) -> tuple[dict[int, NoteColumns], bool]:
-    """Return the notes that pass by their positions, and whether some are left out.
+    """Return the notes that pass the query, by position, and whether some are left out.
 
-    They are in the order of their paths. Over the limit the best connected stay.
+    They are in the order of their paths. If there are too many, the best-connected ones stay.
     """
     links = graph.links
     passing = [
@@ -413,12 +413,12 @@ def _shown(graph: Graph, read: Rows, query: GraphQuery) -> tuple[dict[int, NoteC
 
 
 def best_connected(graph: Graph) -> list[int]:
-    """Return the notes that the whole graph has without filters."""
+    """Return the positions of the notes in the whole graph, if there are no filters."""
     return _best(graph, range(graph.links.size), MAX_NODES)
 
 
 def _best(graph: Graph, among: Sequence[int], limit: int) -> list[int]:
-    """Return the best connected of some notes, by path."""
+    """Return the best-connected notes of `among`, in the order of their paths."""
     if len(among) <= limit:
         return list(among)
     return sorted(sorted(among, key=lambda at: (-graph.links.degree(at), at))[:limit])
@@ -446,7 +446,7 @@ def _add_targets(  # noqa: PLR0917 - one caller, and the types differ
     places: dict[int, int],
     unresolved: Iterable[tuple[int, str, str]],
 ) -> None:
-    """Add a node without an ID for each missing note that links name, and the edges to it."""
+    """Add a node without an ID for each missing note that links name, and edges to the node."""
     spellings: dict[str, str] = {}
     counts: dict[tuple[int, str], int] = {}
     for rowid, kind, target in unresolved:

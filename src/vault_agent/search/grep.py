@@ -1,6 +1,6 @@
-"""Finds lines by a regular expression, note after note in the order of their paths.
+"""Finds lines by a regular expression, note by note in the order of their paths.
 
-The text is that of the index, without frontmatter. Only notes with a match are read line by line.
+It searches the text in the index, which has no frontmatter.
 """
 
 from __future__ import annotations
@@ -34,11 +34,11 @@ if TYPE_CHECKING:
 
 
 LINES_OF_NOTE = 20
-"""Lines of one note in all pages together, unless only one note is searched."""
+"""The most lines of one note in all pages together, unless only one note is searched."""
 LINE_CHARACTERS = 240
 _EVERY_LINE = 1 << 40
 _PAGE_BYTES = 192 << 10
-"""JSON of a page: less than the limit of a reply, so that no line of a page is left out."""
+"""The most JSON of a page: less than a reply may have, so that no line is left out of it."""
 _FIELD_BYTES = 160  # names of fields, and the ID
 _MATCHES = 20
 """Ranges that are marked in one line."""
@@ -51,7 +51,7 @@ async def grep(
 ) -> GrepAnswer:
     """Return matching lines, at most `query.limit`, after the place `start`.
 
-    After `seconds`, looked at after each note, it returns what it has found.
+    After `seconds`, return the lines found so far. The time is checked after each note.
 
     Raises:
         InvalidRequest: `REGEX_INVALID`, `CURSOR_EXPIRED` if the note of `start` is gone.
@@ -88,9 +88,9 @@ def _scan(  # noqa: PLR0917 - private, one caller
     most_of_note = LINES_OF_NOTE
     if passing is not None and len(passing) == 1:
         most_of_note = _EVERY_LINE
-    path, after, count = "", 0, 0  # of the current note: the last line, and how many lines
+    path, after, count = "", 0, 0  # of the current note: its path, last line, and number of lines
     lines: list[GrepLine] = []
-    counts: list[int] = []  # of each line: how many of its note are found by then
+    counts: list[int] = []  # for each line, how many lines of its note were returned by then
     size = 0
     with snapshot.connection() as connection:
         if start is not None:
@@ -159,7 +159,7 @@ def _shown(pattern: re.Pattern[bytes], line: bytes) -> tuple[str, tuple[tuple[in
     begin, length = 0, len(text)
     if length > LINE_CHARACTERS:
         begin = max(0, min(spans[0][0] - _BEFORE, length - LINE_CHARACTERS))
-        # The ellipses take the place of a character.
+        # Each ellipsis replaces a character.
         text = text[begin : begin + LINE_CHARACTERS]
         text = f"…{text[1:]}" if begin else text
         text = f"{text[:-1]}…" if begin + LINE_CHARACTERS < length else text

@@ -49,7 +49,7 @@ _MARKUP = re.compile(r"([\\`*_\[\]<>#|!~^$%&=])")
 
 
 class _Parsed(NamedTuple):
-    """A note of a page. The tree of a large one is made where it is rendered, not copied there."""
+    """A note of a page. The tree of a large note is built by the worker that renders the page."""
 
     text: str
     size: int
@@ -60,7 +60,7 @@ class _Parsed(NamedTuple):
 
 @dataclass(slots=True)
 class _Gathered:
-    """What a page needs: the notes by path, and where their links lead."""
+    """The notes of a page by path, and the files that their links lead to."""
 
     notes: dict[str, _Parsed]
     titles: dict[str, str] = field(default_factory=dict)
@@ -72,7 +72,7 @@ class Look(NamedTuple):
     """How a page is made.
 
     `embeds` is how deep notes are embedded. `address` returns the address of a file. `allowance`
-    does the work.
+    runs the work within its limits.
     """
 
     embeds: int
@@ -192,7 +192,7 @@ def _render(
 async def _gather(
     snapshot: Snapshot, root: VaultRoot, gathered: _Gathered, path: str, look: Look
 ) -> None:
-    """Resolve the links of a note, and read what it embeds, level by level."""
+    """Resolve the links of a note, and read the notes that it embeds, level by level."""
     level = [path]
     for remaining in range(look.embeds, -1, -1):
         wanted = {
@@ -201,7 +201,7 @@ async def _gather(
             for target in gathered.notes[source].links
             if target.kind is not None
         }
-        # The files that links lead to, as the index knows them.
+        # The index decides where links lead.
         fresh = [link for link in wanted if link not in gathered.links]
         del fresh[max(0, MAX_LINKS - len(gathered.links)) :]
         gathered.links |= await snapshot.read(resolve_links, fresh)
@@ -225,7 +225,7 @@ async def _read(
     paths: Iterable[str],
     allowance: Allowance,
 ) -> list[str]:
-    """Read and parse notes, and return the paths of those that could be."""
+    """Read and parse notes, and return the paths of those that could be read."""
     done = []
     for path in paths:
         if (
@@ -282,7 +282,7 @@ def _problem(front: Frontmatter, path: str) -> tuple[Warning, ...]:
 
 
 def attachment_markdown(connection: Connection, stored: StoredNote) -> str:
-    """Return a link to the file, and its parts under their headings, which lead to its pages.
+    """Return Markdown with a link to the file, and its parts. Headings of pages link to the page.
 
     A PDF is embedded.
     """

@@ -1,6 +1,6 @@
 """Ranked lexical candidates of a snapshot, and the notes that contain every word of a query.
 
-Every function blocks. Call it in one of the snapshot's threads: a search changes thread once.
+All functions block, and are called in one of the snapshot's threads.
 """
 
 from __future__ import annotations
@@ -43,13 +43,13 @@ if TYPE_CHECKING:
 
 _WORD = re.compile(r"\w+")
 _FIRST_CHUNKS = 8
-"""Chunks of a note among which the first one with a text is looked for."""
+"""So many chunks of a note are read to find the first one with a text."""
 _NOTES_FOR_RARITY = 30
-"""Fewer notes do not say which words are rare."""
+"""Rarity is computed for at least so many notes: fewer do not tell which words are rare."""
 _NOTES_FOR_SUBJECT = 3
-"""Fewer notes do not say what the vault is about."""
+"""Fewer notes do not tell what the vault is about."""
 _SUBJECT_SHARE = 0.78
-"""A word of a larger share of the notes says what the vault is about."""
+"""A word that a larger share of the notes has tells what the vault is about."""
 
 
 class RankedNotes(NamedTuple):
@@ -70,7 +70,7 @@ def ranked(
     without: Collection[int] = (),
     among: Collection[int] | None = None,
 ) -> RankedNotes:
-    """Return the best `limit` places for a compiled query, of notes in `among` if it is given.
+    """Return the best `limit` places for a compiled query, with `among` only of these notes.
 
     Raises:
         SearchStopped: if `stopped` returned True.
@@ -89,7 +89,7 @@ def ranked(
 
 
 def term_information(fulltext: FulltextReader, query: LexicalQuery) -> dict[str, float]:
-    """Return the weight of each term of a query that a note has, times its rarity."""
+    """Return weight times rarity of each term of a query, if any note has the term."""
     frequencies = fulltext.document_frequencies(query.term_weights)
     notes = fulltext.note_count
     return {
@@ -100,16 +100,16 @@ def term_information(fulltext: FulltextReader, query: LexicalQuery) -> dict[str,
 
 
 def coverage(snapshot: Snapshot, query: LexicalQuery, ranking: RankedNotes) -> Coverage:
-    """Return how much of a query one passage of each ranked note has.
+    """Return, for each ranked note, the largest part of the query that one chunk of it has.
 
-    A word that is in no note counts as the rarest, also if similar words were searched instead.
-    Few notes do not say which words are rare, so rarity is that among at least 30. A word of more
-    than 78 % of the notes is no content: it says what the vault is about.
+    A word that is in no note counts as the rarest, also if similar words were searched instead. A
+    vault of fewer than 30 notes is treated as one of 30, because few notes do not tell which words
+    are rare. A word that more than 78 % of the notes have does not count as content.
     """
     information, similar_terms = ranking.candidates.information, ranking.candidates.similar_terms
     searched = ranking.candidates.searched
     notes = max(searched, _NOTES_FOR_RARITY)
-    # Rarity is the logarithm of (notes + 1) / (found + 0.5), so more notes add the same to all.
+    # Rarity is log((notes + 1) / (notes with the word + 0.5)): more notes add the same to all.
     added = math.log((notes + 1) / (searched + 1))
     words = {
         term: information[term] / weight + added
@@ -194,10 +194,10 @@ def _first_sections(
     notes: Mapping[int, StoredNote],
     chunks: Mapping[int, StoredChunk],
 ) -> dict[int, StoredChunk]:
-    """Return the first chunks with a text of their own, by note, for the hits that show these.
+    """Return, by note, the first chunk with a text of its own, for hits that show that chunk.
 
-    These are the notes that the query names, and those whose best chunk is without a text, unless
-    a heading below the title is the match.
+    These are hits whose note the query names, and hits whose best chunk has no text below its
+    heading, unless a heading below the title matches the query.
     """
     rowids = [
         place.rowid
@@ -232,7 +232,7 @@ def _words(text: str) -> str:
 
 
 def _shown_key(place: Ranked) -> int:
-    """Return the chunk that a hit shows. A hit without a chunk shows the note's first one."""
+    """Return the key of the chunk that a hit shows: its own, or else the note's first one."""
     return place.rowid << CHUNK_BITS if place.key is None else place.key
 
 
@@ -265,7 +265,7 @@ def _hit(
         explanation=_explanation(place, note) if explain else None,
         start_line=passage.start_line if passage is not None else None,
         end_line=passage.end_line if passage is not None else None,
-        # The line of the match in the note's file, or else the first line of the chunk.
+        # The line of the match in the note's file. Without a match, the first line of the chunk.
         line=passage.start_line + (excerpt.line or 0) if passage is not None else None,
         kind=kind_of(note.path),
         page=page_of(note.path, heading_path),
@@ -283,12 +283,12 @@ def _explanation(place: Ranked, note: StoredNote) -> dict[str, Any]:
 
 
 CANDIDATES = 2_000
-"""Notes that are verified. If there are more, the best of them."""
+"""The most notes that are verified: the best ones."""
 _BATCH = 100
 _CHUNKS = 2_000
-"""Chunks of a note among which the one to show is chosen."""
+"""So many chunks of a note are read to choose the one to show."""
 _HALF = 10.0
-"""A score of BM25 that is mapped to one half."""
+"""The score of BM25 that is mapped to one half."""
 
 Words = tuple["re.Pattern[str]", ...]
 
@@ -298,10 +298,10 @@ def search_every(
 ) -> Answer:
     """Return the notes that have every word, best first, one result a note.
 
-    The full text returns the notes that have all terms. It does not know words as they are written,
-    because terms are stems. So each note's text is then searched for the words themselves.
+    The full text returns the notes that have all terms. Terms are stems, so the words as they are
+    written are then searched in the text of each note.
 
-    A note whose name is the query comes first. `truncated` says that there were more candidates
+    A note whose name is the query comes first. `truncated` is set if there were more candidates
     than are verified.
 
     Raises:
@@ -348,9 +348,9 @@ def search_every(
 def _candidates(
     snapshot: Snapshot, compiled: LexicalQuery, query: SearchQuery, stopped: Stopped
 ) -> dict[int, float]:
-    """Return the score of each note with all terms, best first; first those named like the query.
+    """Return the scores of notes with all terms: notes named like the query first, then the best.
 
-    There are at most `CANDIDATES` and one more.
+    There are at most `CANDIDATES + 1`.
     """
     scores = snapshot.fulltext.having(
         compiled, query.filters, limit=CANDIDATES + 1, stopped=stopped

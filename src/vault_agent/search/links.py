@@ -1,4 +1,4 @@
-"""Links: those that a note contains or that lead to it, and the broken ones of a vault."""
+"""Links: the links in a note, the links to a note, and the broken links of a vault."""
 
 from __future__ import annotations
 
@@ -61,8 +61,8 @@ async def links(
         NotFound: `NOTE_NOT_FOUND`.
     """
     check_revision(snapshot, page)
-    # The numbers of the next link in the vault and of the next one to the web. Each list is in
-    # order, so a page takes the first of both.
+    # The numbers of the next link into the vault and of the next link to the web. Both lists are in
+    # order, and a page takes the first links of the merged list.
     inside, outside = page.start or (0, 0)
     own = None if kinds is None else tuple(kind for kind in kinds if kind != EXTERNAL)
     wants_inside = status != EXTERNAL and own != ()
@@ -105,9 +105,9 @@ async def links(
 
 
 def anchors_of(connection: Connection, links: Iterable[LinkRow]) -> dict[int, Anchors]:
-    """Return the anchors of the notes to a part of which links lead, by rowid.
+    """Return, by rowid, the anchors of notes to a part of which some of the links lead.
 
-    Those that are not known are left out.
+    Notes whose anchors are not in the index are left out.
     """
     rowids = sorted({link.rowid for link in links if link.fragment and link.rowid})
     rows = stored_links.anchors(connection, rowids) if rowids else {}
@@ -158,9 +158,9 @@ async def backlinks(
     *,
     contexts: int,
 ) -> Listed[Backlink]:
-    """Return the notes that link to a note or an attachment: those with the most links first.
+    """Return the notes that link to a note or an attachment, those with the most links first.
 
-    Of equal ones, the first by path. Each has its first `contexts` links with a snippet.
+    Notes with equally many are ordered by path. Each has its first `contexts` links with a snippet.
 
     Raises:
         InvalidRequest: `INVALID_ID`, `CURSOR_EXPIRED`.
@@ -286,7 +286,7 @@ def _find_broken(connection: Connection, positions: Mapping[int, int]) -> list[t
 def _faults(link: LinkRow, folders: Collection[str], anchors: Anchors | None) -> list[Fault]:
     if link.dest is None and names_folder(link.source, link.kind, link.target, folders):
         return []
-    path = None if link.dest is None else ""  # any path: only whether there is one counts
+    path = None if link.dest is None else ""  # any path: only None is another case
     resolution = Resolution(path, link.rowid is not None, bool(link.ambiguous))
     return faults(link.kind, link.target, link.fragment, resolution, anchors)
 
@@ -312,7 +312,7 @@ def _grouped(connection: Connection, links: Sequence[tuple[int, Fault]]) -> list
     for key, fault in links:
         row = rows[key]
         with_part = fault in (Fault.HEADING, Fault.BLOCK)
-        # A part of a note is wanted in that note, however the link names it.
+        # For a missing part of a note, the target is the note's path, however the link names it.
         target = f"{row.path}#{row.fragment}" if with_part else row.target
         group = fold(target), fault
         spellings.setdefault(group, Counter())[target] += 1

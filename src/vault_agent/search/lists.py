@@ -58,7 +58,7 @@ def check_revision(snapshot: Snapshot, page: Page) -> None:
 
 
 async def admitted(snapshot: Snapshot, filters: Filters) -> set[int] | None:
-    """Return the notes that pass the filters, or None if there are none."""
+    """Return the notes that pass the filters, or None if there are no filters."""
     if filters == Filters():
         return None
     return await snapshot.threads.run(snapshot.fulltext.admitted, filters, attachments=False)
@@ -99,7 +99,7 @@ async def list_notes(
 
 
 async def _among(snapshot: Snapshot, query: ListQuery) -> set[int] | None:
-    """Return the notes that are listed, or None for all."""
+    """Return the notes that the query lists, or None for all."""
     filters = query.filters
     passing = await admitted(snapshot, filters)
     promoted: set[int] | None = None
@@ -126,7 +126,7 @@ async def _among(snapshot: Snapshot, query: ListQuery) -> set[int] | None:
 
 
 def _directly_in(paths: Iterable[tuple[int, str]], folders: Sequence[str]) -> set[int]:
-    """Return the notes that are in one of the folders itself, or in the vault's top folder."""
+    """Return the notes directly in one of the folders; without folders, in the vault itself."""
     wanted = {fold(folder).strip("/") for folder in folders} or {""}
     return {rowid for rowid, path in paths if fold(path.rpartition("/")[0]) in wanted}
 
@@ -176,7 +176,7 @@ def _first(values: Sequence[str] | None) -> str | None:
 
 
 def note_of_cursor(connection: Connection, note_id: str) -> StoredNote:
-    """Return the note at which a list goes on.
+    """Return the note at which a list continues.
 
     Raises:
         InvalidRequest: `CURSOR_EXPIRED` if the note is gone, or `INVALID_CURSOR` if it is no ID.
@@ -235,7 +235,7 @@ def _tasks(
 
 
 async def open_tasks_of(snapshot: Snapshot, ids: Sequence[str]) -> list[str]:
-    """Return those of the IDs (`🆔`) that open tasks have, in the given order."""
+    """Return those of `ids` that are the ID (`🆔`) of an open task, in their order."""
     rows = await snapshot.read(sorting.tasks_with, ids, without=(*_DONE, *_CANCELLED))
     open_ids = {task_fields(text).id for _, text in rows}
     return [task_id for task_id in dict.fromkeys(ids) if task_id in open_ids]
@@ -304,9 +304,9 @@ def _listed_tasks(
 
 
 def _line(connection: Connection, row: TaskRow, chunk: StoredChunk | None) -> str:
-    """Return a task's line as it is in the file, without its end.
+    """Return a task's line as it is in the file, without its line end.
 
-    Without its chunk, which a run has replaced, return its text.
+    If a run has replaced the chunk, return the task's text.
     """
     if chunk is None:
         return row.text
@@ -336,7 +336,7 @@ Entry = TypeVar("Entry")
 
 
 async def tag_tree(snapshot: Snapshot, query: TreeQuery) -> TagTree:
-    """Return the tags of notes, in their most frequent spelling of letter case."""
+    """Return the tags of notes, each in its most frequent spelling."""
 
     def read(connection: Connection) -> TagTree:
         rows = stored_notes.tags(connection)
@@ -348,7 +348,7 @@ async def tag_tree(snapshot: Snapshot, query: TreeQuery) -> TagTree:
 
 
 async def folder_tree(snapshot: Snapshot, query: TreeQuery) -> FolderTree:
-    """Return the folders that contain notes, relative to that of the index, as is `prefix`."""
+    """Return the folders that contain notes. Paths are relative to the scope's folder."""
 
     def read(connection: Connection) -> FolderTree:
         paths = stored_notes.order(connection)
@@ -367,8 +367,8 @@ def _tree(
 ) -> tuple[tuple[Entry, ...], bool]:
     """Return the tree of (folded name, spelling, note), and whether it is cut.
 
-    The upper levels are kept first, and on one level the first by name or by number. There may be
-    hundreds of thousands of names, so only the kept ones get objects of their own.
+    If there are too many names, upper levels are kept, and on one level the first names in the
+    query's order. There may be hundreds of thousands, so only kept names become objects.
     """
     own: dict[str, int] = {}
     notes: dict[str, int] = {}  # with those of the names below it
@@ -417,7 +417,7 @@ def _tree(
 
 
 def most_frequent(spellings: Counter[str]) -> str:
-    """Return the most frequent spelling, of several the first in the alphabet."""
+    """Return the most frequent spelling. Of equally frequent ones, the first in the alphabet."""
     return min(spellings, key=lambda spelling: (-spellings[spelling], spelling))
 
 

@@ -35,9 +35,9 @@ Words: TypeAlias = tuple[str, ...]
 LEAST_CHARACTERS = 3
 LEAST_UNSPACED_CHARACTERS = 2
 
-# What may stand between two words of a name: spaces, hyphens and one line end count as one space.
+# Spaces, hyphens and one line end between two words of a name count as one space.
 _SPACE = re.compile(r"[ \t\u00a0\u202f-]*\n?[ \t>\u00a0\u202f-]*")
-# The end of a sentence, and quotes, need not be written with a name.
+# A mention need not have the quotes and the sentence end that a name has.
 _QUOTES = "\"'“”‘’«»„"
 _ENDS = _QUOTES + ".!?…"
 _LINE = re.compile(r"[^\n]+")
@@ -75,8 +75,8 @@ class MentionFinder:
     """Finds the names of one note in texts."""
 
     def __init__(self, names: Iterable[Name], longer: Iterable[Words]) -> None:
-        """Take the names to find, and longer names of other notes that contain one of them."""
-        # Longer names first: where two of them overlap, the longer one counts.
+        """Take the names to find, and names of other notes, some of which contain one of them."""
+        # Longer names first: if two names overlap in a text, the longer one counts.
         self._names = sorted(set(names), key=lambda name: -len(name.words))
         self._first = {name.words[0] for name in self._names}
         self._longest = max((len(name.words) for name in self._names), default=0)
@@ -89,7 +89,7 @@ class MentionFinder:
     def find(self, text: str) -> list[tuple[int, int]]:
         """Return the ranges of the names in a text, in order and without overlap.
 
-        A name counts if it stands as whole words, and is not part of a longer name.
+        A name counts if it consists of whole words of the text, and is not part of a longer name.
         """
         ranges: list[tuple[int, int]] = []
         for line in _LINE.finditer(text):
@@ -155,7 +155,7 @@ def _offsets(name: Words, longer: Words) -> list[int]:
 
 
 def _folded(text: str) -> str:
-    """Return a text in which every folded word is contained."""
+    """Return a text that contains every folded word of `text`."""
     if text.isascii():
         return text.lower()
     return " ".join(word for word, _, _ in folded_words(text))
@@ -185,7 +185,7 @@ def _is_word(character: str) -> bool:
 
 MAX_NAMES = 50
 MAX_READ = 200
-"""Notes whose text is read for one request."""
+"""The most notes whose text is read for one request."""
 MAX_READ_CHUNKS = 5_000
 COMMON_SHARE = 0.05
 COMMON_NOTES = 20
@@ -209,9 +209,9 @@ async def mentions(
     limit: int,
     linked: bool,
 ) -> Listed[Mention]:
-    """Return the notes that name a note without a link: those that do most often first.
+    """Return the notes that name a note without a link, the one with the most mentions first.
 
-    With `linked`, notes that also link to it are included.
+    With `linked`, notes that also link to the note are included.
 
     Raises:
         InvalidRequest: `INVALID_ID`.
@@ -256,7 +256,7 @@ async def mentions(
 
 
 class _Searched(NamedTuple):
-    """The names to look for with their texts, and what the full-text index knows about them."""
+    """The names to look for with their texts, and the notes that have them by the full text."""
 
     names: list[tuple[Name, str]]
     rowids: list[int]  # notes with one of the names, the best first

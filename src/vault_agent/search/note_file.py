@@ -1,4 +1,4 @@
-"""One note's current file, or the indexed text of an attachment: whole, in parts, its outline."""
+"""A note's current file, or the indexed text of an attachment: as a whole, a part, an outline."""
 
 from __future__ import annotations
 
@@ -64,9 +64,9 @@ REPLY_LIMIT_BYTES: Final = 200 << 10
 FILE_LIMIT_BYTES: Final = 64 << 20
 """The largest note that is read."""
 MAX_LINKS: Final = 2_000
-"""Links and attachments in a reply."""
+"""The most links and attachments in a reply."""
 MAX_PARTS: Final = 20_000
-"""Headings and blocks of an outline."""
+"""The most headings and blocks of an outline."""
 MAX_HEADINGS: Final = 20
 """Headings that an error lists."""
 _PAUSES: Final = (0.01, 0.04, 0.2)
@@ -90,8 +90,8 @@ class NoteFile:
     def part(self, stored: StoredNote, query: PartQuery, max_bytes: int) -> NotePart:
         """Return a page of a part, at most `max_bytes` of UTF-8.
 
-        A page ends at the end of a line, unless that line alone is longer than a page. Only what
-        can be changed is hashed.
+        A page ends at the end of a line, unless that line alone is longer than a page. The hashes
+        are those that an edit of the whole note or of the section needs.
 
         Raises:
             InvalidRequest: `INVALID_REQUEST` for lines that the note does not have.
@@ -190,7 +190,7 @@ class NoteFile:
 def _lines_of(
     document: Document | None, titles: Sequence[tuple[str, int, int]], name: str
 ) -> tuple[int, int]:
-    """Return the first and last line of the section, block or labelled part of a name."""
+    """Return the first and last line of the section, block or labelled part with a name."""
     if document is not None:
         section = named_part(document, name)
         limits = None if section is None else (section.line, section.end_line)
@@ -212,7 +212,7 @@ def _lines_of(
 
 
 def named_part(document: Document, name: str) -> Section | Block | None:
-    """Return the first section of a heading or path of headings, or the first block of an ID."""
+    """Return the first section that a heading or a path of headings names, or block by its ID."""
     if name.startswith("^"):
         return next(iter(document.blocks_named(name)), None)
     indices = document.headings.find((name,))
@@ -262,7 +262,7 @@ async def read_note(
 def read_file(root: VaultRoot, path: str, limit: int = FILE_LIMIT_BYTES) -> NoteFile:
     """Read and decode a note's file.
 
-    Call it in a thread: 64 MiB take a while, and a missing file is looked for for 0.25 s.
+    Call it in a thread: 64 MiB take a while, and for a missing file it waits up to 0.25 s.
 
     Raises:
         NotFound: `NOTE_NOT_FOUND` if the file is missing or no longer readable as a note.
@@ -280,9 +280,9 @@ def read_file(root: VaultRoot, path: str, limit: int = FILE_LIMIT_BYTES) -> Note
 
 
 def _read_again(root: VaultRoot, path: str, limit: int) -> Content:
-    """Read a file that the index knows. If it is missing, look again.
+    """Read a file of the index. If it is missing, try again after pauses.
 
-    Some editors rename a note away and write it anew to save it.
+    To save a note, some editors rename it and write a new file.
     """
     for pause in _PAUSES:
         try:

@@ -20,17 +20,17 @@ from vault_agent.text.terms import is_unit, prepare, sequence, terms, units, wor
 from vault_agent.text.words import function_terms, question_form
 
 MAX_COMPOUND = 8
-"""A longer run of parts is a sentence in an unspaced script or a URL. Its pairs are enough."""
+"""A longer run of parts is a sentence in an unspaced script, or a URL: its pairs are searched."""
 MAX_TERMS = 128
 """Limit of the distinct terms of a query."""
 SENTENCE_WORDS = 8
 """A query with more words than this outside quotes is a sentence."""
 FEW_WORDS = 4
-"""In a query of more words, one such as `the` has half the weight of another one."""
+"""In a query of more words, words such as `the` have half the weight of others."""
 FUNCTION_WEIGHT = 0.5
 PART_WEIGHT = 0.5
 MAX_SPELLED_WORDS = 8
-"""In a query of at most so many words, other spellings are looked for."""
+"""Other spellings are searched only for a query of at most so many words."""
 MAX_SPLIT_LETTERS, MIN_PART_LETTERS = 12, 2
 _LETTERS = re.compile(r"[^\W\d_]+")
 
@@ -60,7 +60,7 @@ def literals(text: str) -> list[str]:
 
 
 def compile_query(text: str) -> LexicalQuery:
-    """Compile a user's text. Never fails. A query without terms (`"`, `*`) finds nothing."""
+    """Compile a user's text. It never fails. A query without terms (`"`, `*`) finds nothing."""
     plain: list[str] = []
     quoted: list[str] = []
     excluded: list[Terms] = []
@@ -104,7 +104,7 @@ def compile_query(text: str) -> LexicalQuery:
 
 
 def subject_of(question: str) -> str:
-    """Return what a question asks about, or "" if the text has no form of a question."""
+    """Return the subject of a question, or "" if the text does not have the form of a question."""
     form = question_form().match(question)
     return form["subject"].strip(" \t?!.") if form else ""
 
@@ -114,13 +114,13 @@ def _weights(plain: list[str], in_place: list[list[str]]) -> dict[str, float]:
 
     The parts of a name such as `getUserName` count half: the name itself is what is meant.
 
-    Words such as `the` say nothing of the subject. In short notes they are rare enough to outweigh
-    a word that does, so in a long query they count half, and once.
+    Words such as `the` say nothing about the subject. In a vault of short notes, they may be rarer
+    than a word of the subject. So in a long query they count half, and only once.
     """
     counts = Counter[str]()
     for word, adjacent in zip(plain, in_place, strict=True):
         counts.update(adjacent)
-        # Add the parts of a name, but not the last single units of unspaced runs.
+        # Add the parts of a name, but no single units of a run in an unspaced script.
         if (whole := terms(word)) != adjacent:
             parts = Counter(whole) - Counter(adjacent)
             counts.update({term: PART_WEIGHT * parts[term] for term in parts if not is_unit(term)})
@@ -145,10 +145,10 @@ def _pairs(words: str) -> tuple[tuple[str, str], ...]:
 
 
 def _spellings(words: str) -> tuple[Spelling, ...]:
-    """Return how the words of a short query may be written otherwise: `backup`, `back-up`.
+    """Return other spellings of the words of a short query, such as `back-up` for `backup`.
 
     Words between spaces or hyphens are joined, and words of few letters are split. The first of two
-    words is none that only builds sentences: `to day` is not `today`.
+    words must not be one such as `to`: `to day` is not `today`.
     """
     letters = [*_LETTERS.finditer(words)]
     if len(letters) > MAX_SPELLED_WORDS:
@@ -165,7 +165,7 @@ def _spellings(words: str) -> tuple[Spelling, ...]:
 
 
 def _spelling(one: str, other: str, *, is_joined: bool) -> dict[Spelling, None]:
-    """Return a spelling, or nothing if a part is no word that can be joined."""
+    """Return a spelling, or {} if a part is not a word that can be joined."""
     is_electronic = one in "eE"  # `e-mail`
     if not is_electronic and min(len(one), len(other)) < MIN_PART_LETTERS:
         return {}

@@ -7,8 +7,8 @@ the scale of BM25:
          + ceiling · (0.6 · name³ + 0.8 · heading¹² + 2 where a name is exactly the query
                       + 0.2/n where the chunk has all words of the query)
 
-`n` is the number of chunks that have all words of the query. If there are few, they are meant. If
-there are many, the words are in many notes, and `names` decides: BM25 of the note's names.
+`n` is the number of chunks that have all words of the query. If there are few such chunks, the
+query means them. If there are many, `names` decides: BM25 of the note's names.
 `name` and `heading` are the similarities of the best name and of the chunk's heading to the query:
 Dice's coefficient over terms, weighted by their inverse document frequency. The powers leave all
 but near matches to BM25. `ceiling` is the maximum of BM25. Every weight was measured; see
@@ -34,7 +34,7 @@ meaningless vectors can override clear lexical results.
 
 These constants were chosen on four collections. The figures are in docs/explanation/ranking.md.
 
-At last the owner's weights of folders and ages raise and lower the results.
+Last, the owner's weights of folders and ages raise and lower the results.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ class OwnNames(NamedTuple):
 
 
 class Ranked(NamedTuple):
-    """A result in the list. `key` is that of its chunk, None if no chunk matches."""
+    """A result. `key` is the key of its chunk, None if no chunk matches."""
 
     rowid: int
     key: int | None
@@ -88,9 +88,9 @@ class Ranked(NamedTuple):
     votes: dict[str, float]
     """The contribution of each part, before the sum is mapped to 0..1."""
     weights: Mapping[str, float] = {}
-    """What its folder and its age multiply the sum with, if the owner has chosen that."""
+    """The factors of its folder and its age, if the owner has chosen such weights."""
     reranked: Mapping[str, float] = {}
-    """Its relevance, and its place before, if a reranker has given it another one."""
+    """The reranker's relevance, and the place before reranking, if the result was reranked."""
     is_named: bool = False
     """Whether a name of the note is the query."""
 
@@ -122,7 +122,7 @@ class Shortlist(NamedTuple):
 def shortlist(candidates: Candidates, limit: int) -> Shortlist:
     """Return the candidates that can be among the results: by text, by name or by heading.
 
-    A note with a low score of its text can be among them only by a name or a heading.
+    A note whose text has a low score can be a result only by its name or a heading.
     """
     weigher = _Weigher(candidates)
     chunks = _best_chunks(candidates)
@@ -175,8 +175,7 @@ def rank(
 def attainable(compiled: LexicalQuery, candidates: Candidates) -> float:
     """Return the maximal score of the query, including its words that are in no note.
 
-    These carry the most information. If only the common words of a question are found, its results
-    are poor.
+    Such words carry the most information: results with only the common words of a query are poor.
     """
     information = candidates.information
     present = sum(information.values())
@@ -198,7 +197,7 @@ class _Weigher:
         self._total = sum(candidates.information.values())
         # A word of a name that is not in the query has the average weight of the query's words.
         self._average = self._total / len(self._information) if self._information else 1.0
-        # 1 if at most one chunk has all words of the query, and 0 if very many have.
+        # 1 if at most one chunk has all words of the query, and near 0 if very many have.
         self._few = 1 / max(1, candidates.whole_count)
         # The maximal sum of the votes, without those of names.
         self.ceiling = _BM25_MOST * (1 + CONTEXT_WEIGHT) * self._total or 1.0
@@ -263,14 +262,14 @@ def _bounded(total: float, ceiling: float) -> float:
 
 
 LEAST_OF_OLD = 0.5
-"""The weight of a very old note: a good match stays before a poor one that is new."""
+"""The weight of a very old note, so that a good old match stays before a poor new one."""
 
 
 def weigh(place: Ranked, weights: Weights, path: str, updated: str, today: date) -> Ranked:
-    """Return a result with its score after the weights, and with the weights among its votes.
+    """Return a result with its score after the weights, and with the weights.
 
-    A score from 0 to 1 is made of a sum of evidence, which the weights multiply. `updated` is ISO
-    8601, or "".
+    The weights multiply the sum of evidence from which the score from 0 to 1 is made. `updated` is
+    ISO 8601, or "".
     """
     parts = {}
     if weights.folders:
@@ -305,14 +304,14 @@ Key = TypeVar("Key")
 
 EMBEDDING_WEIGHT: Final = 0.75
 LEAST_EMBEDDING_WEIGHT: Final = 0.4
-"""The least weight of the vectors if the best lexical result has no evidence at all."""
+"""The weight of the vectors is at least this, if the best lexical score is near 0."""
 CONVINCING_SHARE: Final = 0.2
 """Lexical evidence counts in full if the best score is at least this share of the maximum."""
 CLEAR_SHARE: Final = 0.8
 """Above this share of the maximum, lexical evidence lowers the weight of the vectors."""
 NOISE: Final = 0.7
 CLEAR: Final = 1.1
-"""Vectors count from the first prominence on, and in full from the second."""
+"""Vectors begin to count at a prominence of `NOISE`, and count in full from `CLEAR` on."""
 _JUDGES: Final = 5
 """Number of top lexical results used to judge the vectors."""
 
@@ -374,7 +373,7 @@ def _normalised(scores: Mapping[Key, float], least: float) -> dict[Key, float]:
 
 
 def _agreement(words: Mapping[Key, float], meaning: Mapping[Key, float]) -> float:
-    """Return the vectors' rating of the best lexical results: 1 at the top, 0 at the average."""
+    """Return how near the best lexical results are: 1 as the nearest note, 0 as an average one."""
     rated = [(word, meaning[key]) for key, word in words.items() if key in meaning]
     judges = nlargest(_JUDGES, rated)
     total = sum(word for word, _ in judges)

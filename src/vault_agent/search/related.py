@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 
 MAX_CHARACTERS = 100_000
-"""Only this much of a note's text is used."""
+"""So much of a note's text is used."""
 QUERY_TERMS = 32
 WHOLE_TERMS = 256
 NAME_COUNT = 2
@@ -48,20 +48,20 @@ COMMON_SHARE = 0.3
 LINK_WEIGHT = 0.3
 """Limit of the link score as the number of links grows."""
 TEXT_WEIGHT, NEIGHBOUR_WEIGHT, SIMILAR_WEIGHT, FOLDER_WEIGHT = 0.6, 0.2, 0.3, 0.2
-"""Measured by links that were taken out of real vaults, see docs/explanation/ranking.md."""
+"""Measured with links that were taken out of real vaults, see docs/explanation/ranking.md."""
 CLEAR_NEIGHBOURS = 0.7
-"""Shared neighbours count in full from this score: one with 3 links, or two with 16."""
+"""Shared neighbours count in full from this score: one neighbour with 3 links, or two with 16."""
 SIMILAR_NOTES = 10
-"""Number of notes with the most similar text whose links count."""
+"""The links of so many notes count: those with the most similar text."""
 CLEAR_SIMILAR = 1.0
 """The links of similar notes count in full from this score: three notes with 19 links each."""
 
 
 class Voices(NamedTuple):
-    """The evidence for related notes, by rowid. Each has its own scale; 0 is no evidence."""
+    """The evidence for related notes, by rowid. Each voice has its own scale; 0 is no evidence."""
 
     text: Mapping[int, float]
-    """By words, by meaning or by both."""
+    """By terms, by vectors, or by both."""
     neighbours: Mapping[int, float]
     similar: Mapping[int, float]
     """By links with notes of a similar text."""
@@ -90,7 +90,7 @@ def count_terms(text: str, names: str) -> Counter[str]:
         {
             term: count
             for term, count in counts.items()
-            if not (is_unit(term) or term.isdigit())  # numbers characterise nothing
+            if not (is_unit(term) or term.isdigit())  # a number characterises no note
         }
     )
 
@@ -100,8 +100,8 @@ def related_query(
 ) -> LexicalQuery:
     """Return a query of the most informative terms: tf·idf, both on a logarithmic scale.
 
-    Terms that are in no other note are left out, because they find nothing. So are terms that are
-    in too many notes, except in a small vault.
+    Terms that are in no other note are left out, because they find nothing. Terms that are in too
+    many notes are left out too, except in a small vault.
     """
     scored = _specific(counts, frequencies, note_count)[:QUERY_TERMS]
     # BM25 multiplies by the idf itself.
@@ -119,7 +119,7 @@ def whole_note(
 def _specific(
     counts: Mapping[str, int], frequencies: Mapping[str, int], note_count: int
 ) -> list[tuple[str, float]]:
-    """Return the terms that are in some other note and not in too many, by tf·idf."""
+    """Return the terms that are in another note, but not in too many notes, by tf·idf."""
     most = max(COMMON_SHARE * note_count, 10)
     scored = (
         (term, (1 + math.log(count)) * math.log1p(note_count / frequency))
@@ -130,11 +130,11 @@ def _specific(
 
 
 def shared_neighbours(circles: Mapping[int, Collection[int]]) -> dict[int, float]:
-    """Score notes by the neighbours that they share with a note, itself included.
+    """Score notes by the neighbours that they share with a note. The note itself is scored too.
 
-    A shared neighbour counts 1/ln(1 + its degree): an index of everything says little (L. Adamic,
-    E. Adar, "Friends and neighbors on the Web", 2003). `circles` has the neighbours of each
-    of its neighbours.
+    A shared neighbour counts 1/ln(1 + its degree), because a note that links to everything says
+    little (L. Adamic, E. Adar, "Friends and neighbors on the Web", 2003). `circles` has, for each
+    neighbour of the note, the neighbours of that neighbour.
     """
     scores: dict[int, float] = {}
     for others in circles.values():
@@ -148,10 +148,10 @@ def shared_neighbours(circles: Mapping[int, Collection[int]]) -> dict[int, float
 def linked_with_similar(
     text: Mapping[int, float], circles: Mapping[int, Collection[int]]
 ) -> dict[int, float]:
-    """Score notes by the notes of a similar text that they are linked with.
+    """Score notes by their links with notes whose text is similar.
 
-    A similar note counts its text's score, 0 to 1, by 1/ln(1 + its degree). `circles` has the
-    neighbours of each similar note.
+    A similar note counts the score of its text (`text`, 0 to 1) divided by ln(1 + its degree).
+    `circles` has the neighbours of each similar note.
     """
     scores: dict[int, float] = {}
     for similar, others in circles.items():
@@ -161,7 +161,7 @@ def linked_with_similar(
 
 
 def folder_nearness(path: str, other: str) -> float:
-    """Return the folders that two paths begin with, as a share of the longer path's folders."""
+    """Return the number of folders that two paths share, divided by those of the longer path."""
     folders, others = path.split("/")[:-1], other.split("/")[:-1]
     shared = 0
     for one, two in zip(folders, others, strict=False):
@@ -183,9 +183,9 @@ def convex(words: Mapping[int, float], meaning: Mapping[int, float]) -> dict[int
 def fuse(voices: Voices) -> dict[int, RelatedScore]:
     """Combine the voices of all candidates.
 
-    All but direct links are scaled to 0..1 and added with their weights. A silent voice
-    leaves its weight to the others. Direct links are joined by a noisy-or: they are enough alone,
-    and never lower a score.
+    All voices but direct links are scaled to 0..1 and added with their weights. The weight of a
+    voice without evidence goes to the others. Direct links are joined by a noisy-or: they are
+    enough alone, and never lower a score.
     """
     weighted = [
         (TEXT_WEIGHT, scaled(voices.text)),
@@ -208,7 +208,7 @@ def fuse(voices: Voices) -> dict[int, RelatedScore]:
 def _distinctive(nearness: Mapping[int, float]) -> dict[int, float]:
     """Multiply each nearness by the share of notes that are less near.
 
-    To be in the same folder says nothing if nearly all candidates are.
+    That a candidate is in the same folder says nothing if nearly all candidates are.
     """
     order = sorted(nearness.values())
     return {
@@ -219,7 +219,7 @@ def _distinctive(nearness: Mapping[int, float]) -> dict[int, float]:
 
 
 def scaled(voice: Mapping[int, float], least: float = 0.0) -> dict[int, float]:
-    """Divide by the highest score, or by `least` if that is higher. Scores below 0 become 0."""
+    """Divide all scores by the highest one, or by `least` if that is higher. Below 0 becomes 0."""
     if max(voice.values(), default=0.0) <= 0:
         return {}
     most = max(least, *voice.values())
@@ -227,7 +227,7 @@ def scaled(voice: Mapping[int, float], least: float = 0.0) -> dict[int, float]:
 
 
 _POOL = 100
-"""Candidates by words, and by shared neighbours."""
+"""The most candidates by terms, and the most by shared neighbours."""
 _BY_TEXT = {
     Mode.LEXICAL: Reason.RELATED_LEXICAL,
     Mode.EMBEDDING: Reason.RELATED_EMBEDDING,
@@ -251,7 +251,7 @@ class Subject(NamedTuple):
     problem: Unavailable | None = None  # why it has no vector
 
     def elsewhere(self) -> Subject:
-        """Return it for another vault, where it is no note and has no links."""
+        """Return the subject for another vault: without a row and links, which it has only here."""
         return self._replace(note=self.note._replace(rowid=_NO_ROW), links={})
 
 
@@ -266,8 +266,8 @@ async def related(
 ) -> Answer:
     """Return candidates similar to a note or chunk, without the note itself.
 
-    Without a mode, use vectors if there are any, otherwise terms. Links count in every mode. The
-    vectors come from the index, so the endpoint is not called.
+    Without a mode, use vectors if embeddings are on, and terms if not. Links count in every mode.
+    The vectors are those of the index, so the endpoint is not called.
 
     `subject`: the note or chunk, if it is of another vault. `embeddings`: whether embeddings are
     on. `indexing`: whether a job is running. It selects the remedy when embeddings are missing.
@@ -300,10 +300,10 @@ async def related(
 
 
 class _Text(NamedTuple):
-    """Notes with similar words or meaning, by rowid."""
+    """Notes with similar terms or vectors, by rowid."""
 
     scores: dict[int, float]
-    votes: dict[str, dict[int, float]]  # the scores of words and of meaning, 0 to 1
+    votes: dict[str, dict[int, float]]  # the scores by terms and by vectors, 0 to 1
     chunks: dict[int, int]  # key of the most similar chunk
     notes: Mapping[int, StoredNote]
     information: Mapping[str, float]
@@ -421,19 +421,19 @@ class _Search:
         return {rowid: number for rowid, number in numbers.items() if rowid in passing}
 
     def _shared(self) -> dict[int, float]:
-        """Return the best notes by the neighbours that they share with the requested note."""
+        """Return the notes with the best scores of `shared_neighbours`."""
         counts = self._subject.links
         by_links = sorted(counts, key=lambda rowid: (-counts[rowid], rowid))
         return self._best(shared_neighbours(self._snapshot.query(links.circles, by_links)))
 
     def _linked_with_similar(self, text: Mapping[int, float]) -> dict[int, float]:
-        """Return the best notes by the notes of a similar text that they are linked with."""
+        """Return the notes with the best scores of `linked_with_similar`."""
         similar = sorted(text, key=lambda rowid: (-text[rowid], rowid))[:SIMILAR_NOTES]
         circles = self._snapshot.query(links.circles, similar)
         return self._best(linked_with_similar(text, circles))
 
     def _best(self, scores: Mapping[int, float]) -> dict[int, float]:
-        """Return the best notes of those that may be results."""
+        """Return the notes with the best scores, of those that may be results."""
         scores = {
             rowid: score
             for rowid, score in scores.items()
@@ -443,7 +443,7 @@ class _Search:
         return self._passing({rowid: scores[rowid] for rowid in best})
 
     def _text(self, shared: Collection[int]) -> _Text:
-        """Score notes by words, by meaning or by both. `shared` are notes to score as well."""
+        """Score notes by terms, by vectors or by both. `shared` are notes to score as well."""
         by_meaning_only = self._mode is Mode.EMBEDDING
         words = _Text({}, {}, {}, {}, {}) if by_meaning_only else self._words(shared)
         vector = self._subject.vector
@@ -529,7 +529,7 @@ def _place(rowid: int, text: _Text, fused: RelatedScore) -> Ranked:
 
 
 def _reason(mode: Mode, fused: RelatedScore) -> Reason:
-    """Return the reason of the voice that adds most. A folder alone finds nothing."""
+    """Return the reason of the voice that adds most. The folder is never the reason."""
     by_neighbours = fused.neighbours + fused.similar
     if fused.links > max(fused.text, by_neighbours):
         return Reason.RELATED_LINK

@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from vault_agent.vault.root import VaultRoot
 
 MAX_NOTES = 10
-"""Notes in a reply, and those that an error lists."""
+"""The most notes in a reply, and in the details of an error."""
 
 _ID = re.compile(r"([0-9a-f]{32})(?::[0-9]{1,7})?")
 _BY_ID = "id:"
@@ -55,7 +55,7 @@ _LINE = re.compile(
     re.IGNORECASE,
 )
 _ODD = re.compile(r"[\x00-\x1f\\]|\A\s|\s\Z")
-"""In a path that only a program could have made. Typed names have it beside the path."""
+"""Characters that only a program has put into a path. In a typed name they are around the path."""
 _MARKDOWN_LINK = re.compile(r"!?\[[^\[\]]*\]\(<?(.*?)>?\)", re.DOTALL)
 
 
@@ -78,7 +78,10 @@ class _TypedLink(NamedTuple):
 def resolve_links(
     connection: Connection, wanted: Iterable[tuple[str, str, LinkKind]]
 ) -> dict[tuple[str, str, LinkKind], LinkedFile | None]:
-    """Return the file of each link: of the note at a path, to a target, of a kind."""
+    """Return the file to which each link leads, or None.
+
+    A link is the path of the note that has it, its target and its kind.
+    """
     wanted = list(wanted)
     resolver = resolver_for(connection, (target for _, target, _ in wanted if target))
     links: dict[tuple[str, str, LinkKind], LinkedFile | None] = {}
@@ -103,15 +106,15 @@ async def resolve(
 ) -> NamedNotes:
     """Return the notes that `name` means, at most `MAX_NOTES`, shortest path first.
 
-    With `attachments`, also those whose text is indexed, by ID or by path if no note has it.
+    With `attachments`, also attachments whose text is indexed: by ID, or by path if no note has it.
 
-    A link in the note with the ID `source` means the one note that it leads to there.
-    With `open_root`, a file at the exact path comes before what has such a name, indexed or not.
-    `roots` are the vault's absolute paths. An absolute path below one of them is a path of the
-    vault. Paths are relative to the folder of the index.
+    With `source`, a link means the one note to which it leads in the note with this ID. With
+    `open_root`, a file at the exact path, indexed or not, comes before notes with such a name.
+    `roots` are the vault's absolute paths: an absolute path below one of them is a path of the
+    vault. Paths are relative to the scope's folder.
 
     Raises:
-        InvalidRequest: `INVALID_PATH` if the name has a control character, and no note this path.
+        InvalidRequest: `INVALID_PATH` if the name has a control character, and is no note's path.
         Forbidden: `PATH_OUTSIDE_VAULT` if `..` leads out of the vault.
         NotFound: `NOTE_NOT_FOUND` with up to five similar paths in `details.suggestions`.
     """
@@ -120,7 +123,7 @@ async def resolve(
         odd = await _exact(snapshot, name)
         if odd is not None:
             return odd
-    if scope.folder:  # for its reader, the folder is the vault
+    if scope.folder:  # to the caller, the scope's folder is the vault
         roots = [f"{root}/{scope.folder}" for root in roots]
     link = _read_link(name.strip())
     if source is not None and link is not None:
@@ -158,7 +161,7 @@ async def resolve(
 
 
 async def _by_id(snapshot: Snapshot, text: str, *, attachments: bool) -> list[StoredNote]:
-    """Return the note that an ID, or `id:` with the `id` of a frontmatter, means."""
+    """Return the note with an ID, or with the `id` of its frontmatter after `id:`."""
     if text.startswith(_BY_ID):
         try:
             text = await note_with_id(snapshot, text.removeprefix(_BY_ID))
@@ -174,7 +177,7 @@ async def _by_id(snapshot: Snapshot, text: str, *, attachments: bool) -> list[St
 
 
 def _file(open_root: Callable[[], VaultRoot], path: str) -> StoredNote | None:
-    """Return the note whose file is at a path; None also if the vault is not there."""
+    """Return the note whose file is at a path, or None if there is no file or no vault."""
     try:
         with open_root() as root:
             return file_at(root, path)
@@ -183,7 +186,11 @@ def _file(open_root: Callable[[], VaultRoot], path: str) -> StoredNote | None:
 
 
 async def _exact(snapshot: Snapshot, name: str) -> NamedNotes | None:
-    """Return the note with an odd path. Raises `INVALID_PATH` for others as `resolve`."""
+    """Return the note with exactly this path, which `_ODD` matches, or None.
+
+    Raises:
+        InvalidRequest: `INVALID_PATH` if there is none, and the path has a control character.
+    """
     suffixes = () if name == name.strip() else NOTE_SUFFIXES
     for path in (name, *(f"{name}{suffix}" for suffix in suffixes)):
         note = await snapshot.read(stored_notes.note_by_id, identify(snapshot.scope.outer(path)))
@@ -195,13 +202,13 @@ async def _exact(snapshot: Snapshot, name: str) -> NamedNotes | None:
 
 
 def _only(note: StoredNote, scope: Scope, heading: str | None = None) -> NamedNotes:
-    """Return the one note that a path or a link means."""
+    """Return a note as the only one that a path or a link means."""
     named = NamedNote(note.id, scope.inner(note.path), note.title, "path")
     return NamedNotes((named,), has_more=False, line=None, heading=heading)
 
 
 def _read_link(name: str) -> _TypedLink | None:
-    """Return what a `[[wikilink]]` or a `[Markdown](link.md)` says, or None if it is neither."""
+    """Return the parts of a `[[wikilink]]` or a `[Markdown](link.md)`, or None for another name."""
     inner = name.removeprefix("!")
     if inner.startswith("[[") and inner.endswith("]]"):
         target, _, heading = inner[2:-2].partition("|")[0].removesuffix("\\").partition("#")
@@ -244,7 +251,7 @@ def _read_name(name: str, link: _TypedLink | None, roots: Sequence[str]) -> _Typ
 def _obsidian(parts: SplitResult, roots: Sequence[str]) -> _TypedName:
     """Read `obsidian://open?vault=V&file=F`, `?path=P`, `obsidian://vault/V/F` and `obsidian:///P`.
 
-    An address that names another vault than ours means no note of ours.
+    An address that names another vault means no note.
     """
     parameters = {key: values[0] for key, values in parse_qs(parts.query).items()}
     vault = parameters.get("vault")
@@ -291,7 +298,10 @@ def _normal(path: str, roots: Sequence[str]) -> str:
 def _by_path(
     connection: Connection, path: str, scope: Scope, *, attachments: bool
 ) -> tuple[Match, list[StoredNote]]:
-    """Return the notes that `path` means: itself, in another spelling, its end, or an alias."""
+    """Return the notes that `path` means, by the first way that finds one.
+
+    It may be the path, the path in another letter case, the end of the path, or an alias.
+    """
     notes, others = stored_notes.files_named(connection, [name_hash(target_key(path))])
     candidates = [(scope.inner(outer), outer, names) for outer, names in notes]
     candidates.sort(key=lambda candidate: (len(candidate[0]), candidate[:2]))
@@ -313,9 +323,9 @@ def _by_path(
 def _attachments(
     connection: Connection, named: Sequence[str], path: str, scope: Scope
 ) -> list[StoredNote]:
-    """Return those of some attachments that have this path, or else those whose path ends in it.
+    """Return the attachments of `named` at `path`; if there are none, those whose path ends in it.
 
-    Only the ones whose text is indexed are returned.
+    Only attachments whose text is indexed are returned.
     """
     inside = [(scope.inner(attachment), attachment) for attachment in named]
     exact = [attachment for inner, attachment in inside if fold(inner) == fold(path)]
@@ -345,7 +355,7 @@ def _by_title(connection: Connection, fulltext: FulltextReader, title: str) -> l
     """Return the notes with this title, which need not be the name of their file."""
     rowids = fulltext.named(title)
     folded = fold(title)
-    # A title may end in what looks like a suffix of notes.
+    # A title may end like the name of a note's file.
     wanted = {folded, *(folded.removesuffix(suffix) for suffix in NOTE_SUFFIXES)}
     notes = stored_notes.by_rowid(connection, rowids).values()
     matches = [note for note in notes if fold(note.title) in wanted]
@@ -361,7 +371,7 @@ _MAX_CHARACTERS = 200
 async def similar_notes(snapshot: Snapshot, name: str) -> list[str]:
     """Return the paths of up to five notes whose name or alias is similar, the closest first.
 
-    Paths are relative to the folder of the index.
+    Paths are relative to the scope's folder.
     """
     return await snapshot.read(_closest, stem(name), snapshot.scope)
 
@@ -384,7 +394,7 @@ def _closest(connection: Connection, name: str, scope: Scope) -> list[str]:
 
 
 _NO_ROW = -1
-"""In place of the row of a note that is not in the index. No link starts there."""
+"""The rowid of a note that is not in the index. No link of the index has it."""
 NOTE_ID = re.compile(r"[0-9a-f]{32}")
 
 

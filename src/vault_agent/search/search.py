@@ -42,17 +42,17 @@ if TYPE_CHECKING:
 POOL = 200
 """Lexical candidates that hybrid ranking may reorder."""
 MEANING_SCORE_CAP = 0.5
-"""The highest score of a hit by meaning alone, and the factor of the lower ones."""
+"""The score of a hit that only vectors have found is multiplied by this, so 0.5 is its maximum."""
 
 
 class _Found(NamedTuple):
-    """What a query has found, best first, before the page is cut out of it."""
+    """The results of a query, best first, of which a page is returned."""
 
     places: list[Ranked]
     notes: Mapping[int, StoredNote]
     information: Mapping[str, float]  # as of `Candidates`
     reasons: Mapping[int, Reason]  # by rowid
-    similar_terms: Mapping[str, Sequence[str]] = {}  # searched instead of words that are in no note
+    similar_terms: Mapping[str, Sequence[str]] = {}  # as of `Candidates`
     coverage: Coverage | None = None
 
 
@@ -115,7 +115,7 @@ async def _chosen(
     *,
     indexing: bool,
 ) -> tuple[Mode, _Find, tuple[Warning, ...]]:
-    """Return the mode, what finds the places in a thread, and warnings of semantic search."""
+    """Return the mode, the function that searches in a thread, and warnings of semantic search."""
     mode = query.mode or (Mode.HYBRID if embedder else Mode.LEXICAL)
     by_words: _Find = partial(_by_words, snapshot, query, compiled)
     if mode is Mode.LEXICAL or not compiled.text:  # operators only: no text to embed
@@ -175,9 +175,9 @@ def _by_meaning(
     go_on(stopped)
     information = lexical.term_information(snapshot.fulltext, compiled)
     places = _nearest(nearby)
-    # Twice as many, because notes may have been removed, and all that tie with the last.
-    last = places[: 2 * query.depth][-1:]
-    places = [place for place in places if place.score >= last[0].score]
+    count = 2 * query.depth  # some notes may have been removed
+    if len(places) > count:  # keep those that tie with the last
+        places = [place for place in places if place.score >= places[count - 1].score]
     notes = lexical.with_notes(snapshot, {}, [place.rowid for place in places])
     reasons = dict.fromkeys(notes, Reason.EMBEDDING_MATCH)
     return _in_order(places, notes, information, reasons)
@@ -224,8 +224,8 @@ def _in_order(
 ) -> _Found:
     """Return the places whose notes still exist, best first.
 
-    A hit by meaning alone has half of its score: that it is the nearest does not say that it is
-    near. The order stays, so no hit behind it has more.
+    A hit that only vectors have found gets half of its score, because the nearest vector need not
+    be near. The order stays, and no hit keeps a higher score than the one before it.
     """
     places = [place for place in places if place.rowid in notes]
     places.sort(key=lambda place: (-place.score, notes[place.rowid].path))
@@ -275,7 +275,7 @@ def _weighed(
     ranked: list[Ranked],
     notes: Mapping[int, StoredNote],
 ) -> list[Ranked]:
-    """Return the results in their order after the weights that the owner has chosen."""
+    """Return the results in their order after the owner's weights of folders and ages."""
     weights = query.weights
     if not any(weights):
         return ranked
@@ -377,11 +377,11 @@ def _passages(
 def reorder(
     places: Sequence[Ranked], relevance: Sequence[float], named: Collection[int]
 ) -> list[Ranked]:
-    """Return the results in the order of their relevance, each with its place before.
+    """Return the results by relevance. Each of the reordered ones has its former place.
 
     `relevance` has a number for each of the first `places`, on any scale; the others stay behind
-    them. Notes in `named`, whose name is exactly the query, stay in front. The first result gets
-    the highest of the scores, and so on, so that scores still fall and can be weighed.
+    them. Notes in `named`, whose name is exactly the query, stay in front. The scores stay in their
+    order: the new first result gets the highest score, and so on. So they can still be weighed.
     """
     count = len(relevance)
     order = sorted(range(count), key=lambda at: (places[at].rowid not in named, -relevance[at], at))

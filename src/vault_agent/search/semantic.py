@@ -35,7 +35,7 @@ DEPTH = 200
 """Maximum number of nearest notes."""
 
 _CHUNKS = 1_000
-"""Number of nearest chunks from which they are chosen. A note may have several of them."""
+"""Number of nearest chunks whose notes are taken. A note may have several of them."""
 
 
 class NearestNotes(NamedTuple):
@@ -50,7 +50,7 @@ class NearestNotes(NamedTuple):
 async def query_vector(
     snapshot: Snapshot, embedder: Embedder, text: str, *, indexing: bool = False
 ) -> Vector:
-    """Return a query's vector. It can be compared with the vectors of the snapshot.
+    """Return a query's vector, which can be compared with the vectors of the snapshot.
 
     Raises:
         Unavailable: `EMBEDDING_UNAVAILABLE` if the endpoint fails or no vectors are comparable.
@@ -93,14 +93,15 @@ def near(
     """Return the notes nearest to a unit vector, `DEPTH` at most. Blocking: call it in a thread.
 
     `admitted` restricts the result to these notes; those of `without` are left out. `witnesses` are
-    notes that other evidence has found. Their cosines are returned too, if they have a vector.
+    notes that a lexical search or links have found. Their cosines are returned too, if they have a
+    vector.
 
     Raises:
         IndexUnavailable: `INDEX_INCOMPATIBLE` if a vector file was truncated.
     """
     matrix.check()
     every: Floats = matrix.vectors @ vector
-    # Each row once and in order.
+    # These rows have no duplicates, and are in order.
     among = matrix.used if admitted is None else np.unique(matrix.of_notes(admitted)[1])
     rows = nearest(every, among, _CHUNKS)
     cosines: dict[int, float] = {}
@@ -188,10 +189,10 @@ def nearest(cosines: Floats, rows: Integers, count: int) -> Integers:
 
 
 def prominence(cosines: Floats, rows: Integers, best: float, background: float) -> float:
-    """Return how far the nearest row stands out: 1 as far as the best of as many random rows.
+    """Return how far the nearest row stands out: 1 if as far as the best of random rows would.
 
-    `best` is the cosine of the nearest of `rows`, and `background` that of an average one. A query
-    that the model does not understand is about equally far from all rows.
+    `best` is the cosine of the nearest of `rows`, and `background` the cosine of an average one. A
+    query that the model does not understand is about equally far from all rows.
     """
     sampled = rows[:: max(1, len(rows) // _SAMPLED)]
     spread = float(cosines[sampled].std()) if len(rows) else 0.0

@@ -1,9 +1,9 @@
 """Snippets: the part of a chunk where the query's terms are closest together.
 
 A snippet is one line of at most 240 characters. List items, headings and rows of tables have ` · `
-between them. It is cut at the border of a sentence or item if one is near, and else at the border
-of a word. It never contains the whole chunk. Of a short chunk it shows all but the headings, or all
-but one word. Markdown syntax and the targets of links are removed. Of an address its host is shown.
+between them. It is cut at the border of a sentence or item, or if none is near, of a word. It never
+contains the whole chunk: of a short one it has all but the headings, or if there are none, all but
+one word. Markdown syntax and the targets of links are removed. An address is shown as its host.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ MOST_OF_A_CHUNK = 2 / 3
 
 _SHORT = 60  # characters
 _START, _END = "\ue000", "\ue001"  # private characters that mark a range; no markup contains them
-_ITEM, _BREAK = "\ue002", "\ue003"  # and where an item or a paragraph begins
+_ITEM, _BREAK = "\ue002", "\ue003"  # private characters where an item or a paragraph begins
 # A word with a character outside ASCII. The lookbehind lets the engine try each word once.
 _FOLDED_WORD = re.compile(
     r"(?<![A-Za-z0-9_])[A-Za-z0-9_]*+[^\x00-\x7f](?:[^\x00-\x7f]|[A-Za-z0-9_])*"
@@ -98,7 +98,7 @@ _UNTOLD = re.compile(  # pictures; what a template fills in
     r"|^[ \t]*+(?:#[^\s#]++[ \t]*+)++$",  # a line of tags alone
     re.MULTILINE,
 )
-_BEFORE_TEXT = 12  # times the characters that are wanted; comments and badges may stand before them
+_BEFORE_TEXT = 12  # times the characters that are wanted, since comments and badges may come first
 _ONLY_HEADING = re.compile(r"\s*#{1,6}[ \t][^\n]*\s*")
 _EMPHASIS = re.compile(  # at a word's edge; begins with the marker, so that prose is skipped fast
     r"[*_`](?:(?<!\w.)[*_`]*(?=\S)|(?<=\S.)[*_`]*(?!\w))", re.DOTALL
@@ -130,10 +130,10 @@ class _Match(NamedTuple):
 def snippets(texts: Sequence[str], information: Mapping[str, float]) -> list[Snippet]:
     """Return the snippet of each chunk for a query. `information` is the weight of each term.
 
-    Without a match in the text that a reader sees, it is the chunk's beginning.
+    Without a match in the displayed text, the snippet is the chunk's beginning.
 
-    Each step runs over all chunks before the next. Chunk by chunk takes a tenth more processor
-    time, because the code of a step does not stay in the processor's caches then.
+    Each step runs over all chunks before the next step. Chunk by chunk takes a tenth more processor
+    time, because the code of a step does not stay in the processor's caches.
     """
     lines = list(map(plain_line, texts))
     matches = [_matches(line, information) for line in lines]
@@ -176,7 +176,7 @@ def snippet_around(text: str, start: int, end: int) -> Snippet:
     )
     marked = f"{before}{_START}{inside}{_END}{after}"
     line, left_out = plain_line(marked), text
-    if not _has_range(line):  # it stands in the chunk's own heading, or in an address
+    if not _has_range(line):  # the range is in the chunk's own heading, or in an address
         marked, left_out = marked.replace("#", " "), ""
         line = plain_line(marked)
         if not _has_range(line):
@@ -226,7 +226,7 @@ def _has_range(line: str) -> bool:
 
 
 def _without(line: str, mark: str) -> tuple[str, int]:
-    """Return a line without a mark, and where it was."""
+    """Return a line without a mark, and the place of the mark."""
     at = max(line.find(mark), 0)
     return line.replace(mark, ""), at
 
@@ -268,7 +268,7 @@ def plain_line(markdown: str) -> str:
 
 
 def _host(address: re.Match[str]) -> str:
-    """Return the host of an address, or whom `mailto:` names, and the punctuation behind it."""
+    """Return the host of an address, or the recipient of `mailto:`, and the punctuation behind."""
     punctuation = _PUNCTUATION.search(address[0])
     host = address["host"].removeprefix("www.").rstrip(".,;:!?*_")
     return host + (punctuation[0] if punctuation else "")
@@ -288,7 +288,7 @@ def _parted(line: str) -> str:
 
 
 def _printable(text: str) -> str:
-    text = text.replace("\n", " ")  # so that most texts need no more
+    text = text.replace("\n", " ")  # most texts are printable then
     return text if text.isprintable() else _UNPRINTABLE.sub(" ", text)
 
 
@@ -306,10 +306,10 @@ def _matches(line: str, information: Mapping[str, float]) -> list[_Match]:
 def _densest(
     line: str, matches: Sequence[_Match], information: Mapping[str, float], room: int
 ) -> tuple[int, int]:
-    """Return the span, at most `room` long, of the matches with the most information.
+    """Return the span, at most `room` long, whose matches have the most information together.
 
-    A match outside prose counts less, and a repeated term a tenth. Of equal spans the first wins,
-    and then the shortest.
+    A match outside prose counts less, and a repeated term counts a tenth. Of equal spans, the first
+    one is taken, and of those the shortest.
     """
     best, span = 0.0, (0, 0)
     shares = [1.0 if _is_in_prose(line, match.start) else _NO_PROSE for match in matches]
@@ -335,7 +335,7 @@ def _is_in_prose(line: str, at: int) -> bool:
 
 
 def _borders(line: str, first: int, last: int, room: int) -> tuple[int, int]:
-    """Widen a span to at most `room` characters, to borders of sentences or else of words."""
+    """Widen a span to borders of sentences, or if none is near, of words: at most `room` long."""
     whole_first, whole_last = first, last  # a term may be a part of an emoji that is joined
     while whole_first > 0 and continues(line, whole_first):
         whole_first -= 1
@@ -362,7 +362,7 @@ def _borders(line: str, first: int, last: int, room: int) -> tuple[int, int]:
 
 
 def _within(line: str, start: int, end: int) -> tuple[int, int]:
-    """Return a range without the border of an item at its beginning and its end."""
+    """Return a range without a separator of items at its beginning or end."""
     if start > 0 and line.startswith("· ", start):
         start += 2
     if end < len(line) and line.endswith(" ·", start, end):
@@ -371,7 +371,7 @@ def _within(line: str, start: int, end: int) -> tuple[int, int]:
 
 
 def _sentence_start(line: str, least: int, most: int) -> int:
-    """Return the last start of a sentence from `least` to `most`, else 0."""
+    """Return the last start of a sentence from `least` to `most`, or 0 if there is none."""
     position = least
     while position and line[position - 1] in _CLOSING:  # these belong to the end of a sentence
         position -= 1
@@ -380,15 +380,15 @@ def _sentence_start(line: str, least: int, most: int) -> int:
 
 
 def _room(line: str) -> int:
-    """Return how many characters of a chunk's line may be shown."""
+    """Return the most characters of a chunk's line that may be shown."""
     return min(SNIPPET_CHARACTERS, max(int(len(line) * MOST_OF_A_CHUNK), _SHORT))
 
 
 def _of_a_short_chunk(text: str, line: str, matches: Sequence[_Match]) -> tuple[int, int]:
-    """Return the range to show of a short chunk: all but its heading, or else all but a word.
+    """Return the range to show of a short chunk: all but its heading.
 
-    That is its last word, or its first one. A single word is left out. Of one in an unspaced
-    script, a character is left out.
+    Without a heading, the last or the first word is left out, also if it is the only one. Of a word
+    in an unspaced script, a character is left out.
     """
     if _FIRST_HEADINGS.match(text):
         return 0, len(line)
@@ -407,9 +407,10 @@ def _of_a_short_chunk(text: str, line: str, matches: Sequence[_Match]) -> tuple[
 
 
 def _line_with(markdown: str, words: Sequence[str], excerpt: str, skipped: int) -> int | None:
-    """Return the line of a chunk that has most of the words as written, or None.
+    """Return the number of the line that has most of the words as written, or None.
 
-    The first `skipped` lines are left out. Of several lines, the one with most of the excerpt wins.
+    The first `skipped` lines are left out. Of several lines, the one with most of the excerpt is
+    taken.
     """
     if not words:
         return None
@@ -472,7 +473,7 @@ def _merged(matches: Sequence[_Match], shift: int) -> tuple[tuple[int, int], ...
 def locate(text: str, wanted: Mapping[str, float]) -> list[tuple[int, int, str]]:
     """Return (start, end, term) of every occurrence of a wanted term, in order.
 
-    A word with several of them (parts of a name) counts as the one with the greatest weight.
+    A word with several wanted terms (parts of a name) counts as the term with the greatest weight.
     """
     places: set[tuple[int, int, str]] = set()
     unspaced = [term for term in wanted if not term.isascii() and (is_pair(term) or is_unit(term))]
@@ -490,16 +491,16 @@ def locate(text: str, wanted: Mapping[str, float]) -> list[tuple[int, int, str]]
 def _promising_words(
     text: str, wanted: Iterable[str]
 ) -> Iterator[tuple[tuple[str, ...], int, int]]:
-    """Yield what `located_terms` does, of words that may have a wanted term.
+    """Yield the terms and place of each word that may have a wanted term, as `located_terms` does.
 
-    These are all with a character outside ASCII, which may be folded, and those that begin as a
-    wanted term. To look at all others would take as long as the rest of a search.
+    These are words with a character outside ASCII, which may be folded, and words that begin like a
+    wanted term. To look at all words would take as long as the rest of a search.
     """
     lowered = text.lower()
     if len(lowered) != len(text):  # `İ` becomes two characters
         yield from located_terms(text)
         return
-    # The pattern would try each word of ASCII.
+    # In a text of ASCII, the pattern would try each word in vain.
     for match in _FOLDED_WORD.finditer("" if text.isascii() else text):
         offset = match.start()
         for terms, start, end in located_terms(match[0]):
@@ -514,10 +515,10 @@ def _promising_words(
 
 @lru_cache(maxsize=64)
 def _beginnings(terms: tuple[str, ...]) -> set[str]:
-    """Return the letters of ASCII that each term shares with all its words.
+    """Return the first letters that each term of ASCII shares with all words that have it as stem.
 
-    A stem differs in its last two letters at most; but `dying` has the stem `die`, and `C++` and
-    `C#` are written out.
+    At most the last two letters of a stem differ from the word. Exceptions are stems such as `die`
+    of `dying`, and the terms of `C++` and `C#`, which are written out.
     """
     irregular = ("ie", "plusplus", "sharp")
     return {

@@ -32,10 +32,10 @@ _MAX_CHARACTERS = 200
 def unknown_words(
     query: str, neighbours: Mapping[str, Sequence[str]], hits: Iterable[Hit]
 ) -> tuple[UnknownWord, ...]:
-    """Return which words of a query are in no note, by their positions: no reply repeats a query.
+    """Return which words of a query are in no note, by position, because no reply repeats a query.
 
-    `neighbours` are the terms that are in no note, with those that were searched instead. A term
-    is only the stem of a word, so it is shown as the `hits` have it.
+    `neighbours` has the terms that are in no note, with the terms that were searched instead. Those
+    are stems, so a word of the `hits` with the same stem is returned.
     """
     if not neighbours:
         return ()
@@ -66,7 +66,7 @@ def _words(query: str) -> Iterator[tuple[str, int]]:
 
 
 def unknown_everywhere(answers: Sequence[tuple[UnknownWord, ...]]) -> tuple[UnknownWord, ...]:
-    """Return the words of a query that are in no note of any vault. `answers` has one a vault."""
+    """Return the words of a query that are in no note of any vault. `answers` is by vault."""
     first, *others = [{word.position: word.instead for word in answer} for answer in answers]
     positions = [place for place in first if all(place in other for other in others)]
     instead = {
@@ -77,7 +77,7 @@ def unknown_everywhere(answers: Sequence[tuple[UnknownWord, ...]]) -> tuple[Unkn
 
 
 async def filter_warnings(snapshot: Snapshot, filters: Filters) -> tuple[Warning, ...]:
-    """Return warnings of filters by paths that do not exist."""
+    """Return a warning if a filter has a path that does not exist."""
     if not filters.paths:
         return ()
     scope = snapshot.scope
@@ -95,7 +95,7 @@ async def filter_warnings(snapshot: Snapshot, filters: Filters) -> tuple[Warning
 
 
 def _nearest(paths: Iterable[str], wanted: str) -> list[str]:
-    """Return the folders whose path, or else whose name, is similar."""
+    """Return the folders whose path or name is similar, the most similar first."""
     ordered = sorted({folder for path in paths for folder in folders_of(path)})
     wanted = fold(wanted.strip("/"))[:_MAX_CHARACTERS]
     whole = _scores(wanted, [fold(folder) for folder in ordered])
@@ -114,7 +114,7 @@ OFF = "Embeddings are off. `vault-agent enable embedding` turns them on. Or leav
 
 
 def off() -> Unavailable:
-    """Return the error for a search by meaning while `embedding.enabled` is false."""
+    """Return the error for a semantic search while `embedding.enabled` is false."""
     details = {"setting": "embedding.enabled"}
     return Unavailable("EMBEDDING_UNAVAILABLE", OFF, details, remedy="")
 
@@ -125,5 +125,5 @@ def missing(what: str, *, indexing: bool) -> Unavailable:
 
 
 def fell_back(reason: Unavailable, what: str = "These results are lexical only.") -> Warning:
-    """Return the warning about results for which something was missing, with the reason."""
+    """Return the warning that a search was done without embeddings or reranker, with the reason."""
     return Warning(reason.code, *reason.over_http(f"{what} "))
