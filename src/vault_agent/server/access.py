@@ -35,8 +35,8 @@ class Access:
     """The access rules of one server.
 
     `host` is the address that the server binds. `origins` are the web origins that may call it,
-    empty if CORS is off. `names` are more names of this server. `agents` are those
-    of the settings, with the hashes of their keys. They may change meanwhile.
+    empty if CORS is off. `names` are more names of this server. `agents` are the named agents of
+    the settings, with the hashes of their keys.
     """
 
     def __init__(
@@ -80,7 +80,7 @@ class Access:
         )
 
     def check_origin(self, origin: str | None, authority: str) -> str | None:
-        """Return the allowed foreign origin, or None if the request has none.
+        """Return the request's origin if it is foreign and allowed, or None if it is not foreign.
 
         Raises ORIGIN_NOT_ALLOWED. Whole origins are compared: no prefixes, no patterns, no `null`.
         """
@@ -145,7 +145,7 @@ def bearer(authorization: list[str]) -> str | None:
 
 
 _NO_ADDRESS = {"", "0.0.0.0", "::"}  # noqa: S104 - refused here, not bound
-"""Not the address of one server: one is empty, two stand for every address."""
+"""Values of `server.host` that are not an address: empty, or for all addresses."""
 
 
 def _origin_not_allowed() -> Forbidden:

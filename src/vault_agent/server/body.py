@@ -1,4 +1,4 @@
-"""What a request says: its JSON body, with limits on size and time, and its headers."""
+"""Reads a request: its JSON body, within limits of size and time, and its headers."""
 
 from __future__ import annotations
 
@@ -110,10 +110,10 @@ _KEY = re.compile(r"[\x21-\x7e]{1,128}")
 
 
 def with_headers(request: web.Request, parsed: Request) -> Request:
-    """Return a request with what its headers say: one to write, or an event of a session.
+    """Return a request with the values of its headers, if it is a write or an event of a session.
 
     Raises:
-        InvalidRequest: `INVALID_REQUEST` if a header is malformed, or says something else than the
+        InvalidRequest: `INVALID_REQUEST` if a header is malformed, or has another value than the
             body.
     """
     if isinstance(parsed, SessionEventBody):
@@ -126,8 +126,8 @@ def with_headers(request: web.Request, parsed: Request) -> Request:
             raise InvalidRequest(
                 "INVALID_REQUEST", "A header and the body say different things. Send one of them."
             )
-    said: dict[str, Any] = {name: value for name, value in values.items() if value}
-    return replace(parsed, **said)
+    present: dict[str, Any] = {name: value for name, value in values.items() if value}
+    return replace(parsed, **present)
 
 
 def with_content(request: web.Request, upload: AttachmentBody, content: bytes) -> AttachmentBody:
@@ -150,7 +150,7 @@ def _header(request: web.Request, name: str) -> str | None:
 
 
 def _seconds(request: web.Request, seconds: float | None) -> float | None:
-    """Return how long an agent still waits. A header that says no such time counts as none."""
+    """Return how many seconds an agent still waits. A header without such a number is ignored."""
     try:
         waits = float(request.headers[WAITS_HEADER])
     except (KeyError, ValueError):

@@ -91,18 +91,18 @@ class ClientConnections:
     def waiting(self, connection: ClientConnection) -> None:
         """Mark the connection as waiting for its client."""
         if connection in self._open:
-            self.busy(connection)  # so that it goes to the end of the order
+            self.busy(connection)  # removes it from the order, so that it is added at the end
             self._waiting.setdefault(connection.client, {})[connection] = None
 
     async def begin_all(self) -> None:
-        """Wait for a moment until each connection that was accepted has begun a request."""
+        """Wait until each accepted connection has begun a request, for at most half a second."""
         for _ in range(_BEGIN_LOOKS):
             await asyncio.sleep(_BEGIN_SECONDS)
             if all(connection.has_begun for connection in self._open):
                 return
 
     def end_reads(self) -> None:
-        """Cancel what only reads, now and from now on, so that a stop does not wait for it."""
+        """Cancel all operations that only read, and later ones, so that a stop need not wait."""
         self.reads_end = True
         for connection in self._open:
             connection.end_read()
@@ -163,8 +163,7 @@ class ClientConnection(web.RequestHandler):
     def pause_writing(self) -> None:
         """Start the time limit for a client that does not read.
 
-        It also holds while the connection closes, because closing alone waits for the client
-        without a limit.
+        The limit also holds while the connection closes: closing has no limit of its own.
         """
         super().pause_writing()
         self._connections.waiting(self)
@@ -180,7 +179,7 @@ class ClientConnection(web.RequestHandler):
         super().resume_writing()
 
     def drop(self) -> None:
-        """Close the connection for a new one, with what its client has not read."""
+        """Close the connection to make room for a new one. Bytes that were not read are lost."""
         transport = self.transport
         self.force_close()
         if transport is not None:
@@ -199,17 +198,17 @@ class ClientConnection(web.RequestHandler):
         self.end_read()
 
     def end_read(self) -> None:
-        """Cancel what is done within `waits`."""
+        """Cancel the work within `waits`."""
         if self._waits_for is not None:
             self._waits_for.cancel()
             self._waits_for = None
 
     @contextmanager
     def waits(self) -> Iterator[None]:
-        """Cancel what the current task does within if the client disconnects, or the server stops.
+        """Cancel the work within the context if the client disconnects, or the server stops.
 
         Raises:
-            ConnectionResetError: if it has disconnected.
+            ConnectionResetError: if the client has disconnected.
         """
         if self.transport is None:
             raise ConnectionResetError

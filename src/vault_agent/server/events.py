@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from vault_agent.server.connection import Limits
     from vault_agent.vaults.event_stream import Item
 
-    StreamCaller = tuple[str, CallerKind]  # the client's address, and who calls
+    StreamCaller = tuple[str, CallerKind]  # the client's address, and the kind of caller
 
 HEARTBEAT_SECONDS = 5.0
 """Time until the disconnection of a client, or the end of its session, is noticed."""

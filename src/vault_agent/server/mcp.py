@@ -57,7 +57,7 @@ class Endpoint:
         return await asyncio.shield(self._importing)
 
     def told(self, client: str, session: str | None) -> set[str] | None:
-        """Return the codes that a session was warned of, or None for a request without one."""
+        """Return the codes of warnings that a session was told, or None without a session."""
         return None if session is None else self._told(client, session[:_LONGEST_SESSION])
 
     async def close(self) -> None:
@@ -176,7 +176,7 @@ async def _answered(
 ) -> web.Response:
     """Run one exchange, and stop it if the client disconnects.
 
-    A header may name the vault of a project.
+    For an unnamed agent, the header `Vault-Agent-Vault` may name the vault of its project.
     """
     from vault_agent.mcp.exchange import Post, exchange
     from vault_agent.mcp.view import View

@@ -133,8 +133,8 @@ _UNQUOTED = re.compile(r"[^A-Za-z0-9 ._()\-]")
 async def send_shown(request: web.Request, attachment: OpenAttachment) -> web.StreamResponse:
     """Send a file that a page shows. Only types that run nothing are shown; others are saved.
 
-    The type is that of the first bytes. An SVG file that is opened by itself is saved: as an image
-    in a page it cannot run its scripts, and that does not depend on this header.
+    The first bytes tell the type. An SVG file may have scripts, so it is saved if it is opened by
+    itself. As an image in a page it is shown in spite of the header, and cannot run scripts.
     """
     first = await asyncio.to_thread(attachment.file.read, SNIFFED_BYTES)
     media = shown_type(first)
@@ -155,7 +155,7 @@ async def send_file(
     """Send an open attachment or a range of it, or 304. Raises RANGE_NOT_SATISFIABLE."""
     info = attachment.info
     if (unchanged := not_modified(request, info.etag)) is not None:
-        unchanged.headers.update(headers or {})  # a browser takes them for those of its copy
+        unchanged.headers.update(headers or {})  # a browser replaces the headers of its copy
         return unchanged
     wanted = _wanted_range(request, info.etag)
     first, end, _ = (wanted or slice(None)).indices(info.size)
@@ -194,10 +194,9 @@ def disposition(name: str) -> str:
 
 
 def _wanted_range(request: web.Request, etag: str) -> slice | None:
-    """Return the one range to send, of the same content that the client knows.
+    """Return the range to send, or None to send the whole file.
 
-    For several ranges, another unit, an If-Range of other content or with a date, the whole file
-    is sent.
+    It is None also for several ranges, another unit, and an If-Range of other content or a date.
     """
     condition = request.headers.get("If-Range")
     if len(request.headers.getall("Range", [])) != 1 or condition not in (None, quoted(etag)):

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from vault_agent.web.page_sessions import PageSessions
 
 IDLE_SECONDS = 15 * 60.0
-"""After so long without requests and jobs, a server that an agent has started ends by itself."""
+"""After this time without requests and jobs, a server ends that a command or agent has started."""
 WATCH_START_SECONDS = 5.0
 """How long the announcement waits for the watch of the vault, to say how it is watched."""
 _LOOK_SECONDS = 0.5
@@ -75,7 +75,7 @@ class Listening:
         loop = asyncio.get_running_loop()
         for server in self.servers:
             for listener in server.sockets:
-                # A server that is closed at once drops what it has just accepted.
+                # A server that is closed at once drops connections that it has just accepted.
                 with suppress(NotImplementedError):  # on Windows
                     loop.remove_reader(listener.fileno())
         await self.connections.begin_all()
@@ -99,7 +99,7 @@ async def serve(
 
     With `until_idle` it also ends after `IDLE_SECONDS` without requests or jobs. With `follow`
     it opens itself again when the settings change: it keeps its port and the lock of its index, and
-    requests wait. If it cannot open with them, it goes on with the ones that it had.
+    requests wait. If it cannot open with the new settings, it goes on with the former ones.
 
     Raises Misconfigured PORT_IN_USE or CONFIG_INVALID, Unauthorized API_KEY_REQUIRED, and the
     errors of `open_app`, all before `announce` is called; Failed SERVER_FAILED if its index is
@@ -136,8 +136,8 @@ async def serve(
                         idle_seconds = IDLE_SECONDS if until_idle else math.inf
                         changed = await _wait(stopped, server, idle_seconds, config, follow)
                         if changed is None:
-                            # It keeps the index until all is closed. A client that found it would
-                            # be refused.
+                            # The index is locked until everything is closed, but a client that
+                            # finds the server now would be refused.
                             await vault.listening_at(None)
                             log.emit(Level.INFO, "stopping")
                             return
@@ -168,7 +168,7 @@ class _Port:
         address = (config.server.host, config.server.port)
         if address == self._address:
             return
-        self.close()  # a port of all addresses cannot be bound beside one of them
+        self.close()  # one port cannot be bound at all addresses and at one of them
         self.sockets, self._address = bound_sockets(*address), address
 
     def close(self) -> None:
@@ -187,10 +187,10 @@ async def _wait(
 ) -> Config | None:
     """Wait until the settings change, and return the new ones.
 
-    Return None after a signal, or after the time without requests and jobs.
+    Return None after a signal, or after `idle_seconds` without requests and jobs.
 
     Raises:
-        Failed: `SERVER_FAILED` if somebody has removed the index: no command finds the server.
+        Failed: `SERVER_FAILED` if the index was removed: commands no longer find the server.
     """
     vaults = server.app.vaults
     while not stopped.is_set():
