@@ -175,9 +175,9 @@ def _by_meaning(
     go_on(stopped)
     information = lexical.term_information(snapshot.fulltext, compiled)
     places = _nearest(nearby)
-    count = 2 * query.depth  # some notes may have been removed
-    if len(places) > count:  # keep those that tie with the last
-        places = [place for place in places if place.score >= places[count - 1].score]
+    # Twice as many as wanted, because notes may have been removed, and all that tie with the last.
+    least = min((place.score for place in places[: 2 * query.depth]), default=0.0)
+    places = [place for place in places if place.score >= least]
     notes = lexical.with_notes(snapshot, {}, [place.rowid for place in places])
     reasons = dict.fromkeys(notes, Reason.EMBEDDING_MATCH)
     return _in_order(places, notes, information, reasons)
