@@ -17,12 +17,14 @@ if TYPE_CHECKING:
 NOTE_SUFFIXES = (".md", ".markdown")
 
 ID_MARK, TYPE_MARK = "\x01", "\x02"
-"""What the keys of a note begin with among its aliases: its `id`, and its type with its name."""
+"""The first character of a key among the stored aliases of a note: of its `id`, or of its type with
+its name."""
 
 TEMP_FOLDER: Final = ".vault-agent.tmp"
-"""The folder of a vault for temporary files. By its name and its `.gitignore`, others ignore it."""
+"""The folder for temporary files in a vault. Other programs ignore it, because its name begins with
+a dot or because of its `.gitignore`."""
 IGNORE_ALL: Final = b"*\n"
-"""The content of that `.gitignore`."""
+"""The content of the `.gitignore` in `TEMP_FOLDER`."""
 
 
 def is_note(path: str) -> bool:
@@ -39,7 +41,7 @@ def stem(path: str) -> str:
 def keys_of(path: str, kind: str | None, identifier: str | None) -> tuple[str, ...]:
     """Return the keys by which links find a note besides its names: `id`, and `{type}-{stem}`.
 
-    They are kept among its aliases, and begin with a mark.
+    The index stores them among the aliases of the note. Each begins with a mark.
     """
     keys = [ID_MARK + identifier] if identifier else []
     if kind:
@@ -53,7 +55,7 @@ def is_key(name: str) -> bool:
 
 
 def lies_in(path: str, folder: str) -> bool:
-    """Whether a path is the folder or anywhere below it; "" is the vault itself."""
+    """Whether a path is the folder or anywhere below it. The folder "" is the vault itself."""
     return not folder or path == folder or path.startswith(folder + "/")
 
 
@@ -100,7 +102,7 @@ def slug(text: str, limit: int = 80) -> str:
 
 
 def shown_name(text: str) -> str:
-    """Return the note's name if the whole text is one wikilink, and else the text.
+    """Return the name of a note if the whole text is a wikilink to it, otherwise the text.
 
     `[[Folder/Apps]]` and `[[Apps.md#Part|our apps]]` both give Apps.
     """
@@ -131,7 +133,7 @@ def kind_of(path: str) -> AttachmentKind | None:
 
 
 def is_indexed(path: str, kinds: Collection[str]) -> bool:
-    """Whether the text of a file is indexed: a note's always, an attachment's if so chosen."""
+    """Whether the text of a file is indexed: a note's always, an attachment's of one of `kinds`."""
     return is_note(path) or kind_of(path) in kinds
 
 

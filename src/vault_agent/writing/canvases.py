@@ -1,7 +1,9 @@
-"""Rewrite the paths of canvases when files move. Links in their text cards are only named.
+"""Rewrite the paths in canvases when files move.
 
-So are bases. A canvas is JSON. Only the bytes of a path change, and the result is proven: it is
-parsed again, and is the same but for the paths of its cards.
+Links in text cards stay as they are, and so do bases: a reply names these canvases and bases.
+
+A canvas is JSON. Only the bytes of a path change, and the result is proven: it is parsed again, and
+must be the same except for the paths of its cards.
 """
 
 from __future__ import annotations
@@ -28,7 +30,8 @@ if TYPE_CHECKING:
     from vault_agent.vault.root import VaultRoot
 
 MAX_CANVASES = 1_000
-"""Canvases that are read for one move, and bases. Others are named as if they needed a change."""
+"""The most canvases, and the most bases, that are read for one move. The others are named as if
+they needed a change."""
 _MAX_BYTES = 4 << 20
 _PATH_KEYS = ("file", "background")
 """The keys of a card whose value is a path of the vault."""
@@ -37,13 +40,13 @@ _PATH = re.compile(rb'[{,]\s*"(?:file|background)"\s*:\s*"((?:[^"\\]|\\.)*)"', r
 
 @dataclass(frozen=True, slots=True)
 class CanvasEdit:
-    """A canvas with paths or links that would lead elsewhere, and the edit of its paths."""
+    """A canvas with paths or links that would lead elsewhere, and an edit of the paths."""
 
     path: str
     content: bytes
     splices: tuple[Splice, ...] = ()
     is_complete: bool = False
-    """Whether nothing is left that would lead elsewhere."""
+    """Whether nothing in the canvas leads elsewhere after the edit."""
 
 
 def rewrite_canvases(root: VaultRoot, reader: LinkReader, files: NamedFiles) -> list[CanvasEdit]:
@@ -63,7 +66,7 @@ def rewrite_canvases(root: VaultRoot, reader: LinkReader, files: NamedFiles) -> 
 def rewrite_canvas(content: bytes, moved: Mapping[str, str]) -> tuple[Splice, ...] | None:
     """Return the splices after which the cards of a canvas show the files at their new paths.
 
-    Return None if that cannot be proven. A text that is not JSON has no splices.
+    Return None if that cannot be proven, and no splices for a text that is not JSON.
     """
     ascii_only = content.isascii() and b"\\u" in content
     splices = []
@@ -89,7 +92,7 @@ def links_to_parts(
 ) -> tuple[list[LinkFrom], list[str]]:
     """Return the cards and links of canvases that lead to a part of the note at a path.
 
-    Return also the canvases that are not read.
+    Return also the paths of canvases that were not read.
     """
     files = NamedFiles(reader, PathChange())
     links_to_part: list[LinkFrom] = []
@@ -137,13 +140,13 @@ def _cards_of(content: bytes) -> list[dict[str, Any]]:
 
 
 def _cards(canvas: Any) -> list[dict[str, Any]]:
-    """Return the nodes of a canvas. What has another form has none."""
+    """Return the nodes of a canvas, or none if the JSON has another form."""
     nodes = canvas.get("nodes") if isinstance(canvas, dict) else None
     return [node for node in nodes if isinstance(node, dict)] if isinstance(nodes, list) else []
 
 
 def bases_with_names(root: VaultRoot, reader: LinkReader, moved: Iterable[str]) -> list[str]:
-    """Return the bases that name a file or folder of these by its path, or that are not read."""
+    """Return the bases that have the path of a moved file or folder, or that are not read."""
     names = sorted({name for path in moved for name in (path, without_suffix(path))})
     named = re.compile("|".join(rf"[\"'\[]{re.escape(name)}[\"'\]#|/]" for name in names))
     return [
@@ -162,7 +165,7 @@ def _contents(
 
 
 def _read(root: VaultRoot, path: str) -> bytes | None:
-    """Return the bytes of a file, none if it is gone, or None if it cannot be read whole."""
+    """Return the bytes of a file, b"" if it is gone, or None if it cannot be read whole."""
     try:
         content = read_bytes(root, path, _MAX_BYTES)
     except Skipped as error:

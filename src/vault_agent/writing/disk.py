@@ -1,7 +1,7 @@
-"""Carries out one logged change of a file, and reads what is there. Synchronous.
+"""Reads the files of a vault, and carries out one logged change of a file. Synchronous.
 
-Failures of the disk become errors of a write here. Nothing was changed when they are raised, but
-for `WRITE_NOT_VERIFIED`.
+`coded` turns failures of the disk into the errors of a write. When one is raised, nothing was
+changed, except for `WRITE_NOT_VERIFIED`.
 """
 
 from __future__ import annotations
@@ -49,12 +49,12 @@ class Disk:
 
     def __init__(self) -> None:
         self.replacer = Replacer()
-        self.durable = True  # else what was written is read back
+        self.durable = True  # if not, each new text is read back and compared
 
     # --- reading --------------------------------------------------------------------------------
 
     def find(self, root: VaultRoot, path: str, *, edits: bool) -> FileBytes:
-        """Read a file that is to be edited, else moved or removed.
+        """Read a file and check that it can be edited, or without `edits` moved or removed.
 
         Raises:
             Forbidden: `FILE_NOT_WRITABLE`.
@@ -66,7 +66,7 @@ class Disk:
             return file
 
     def check(self, root: VaultRoot, path: str, *, edits: bool) -> None:
-        """Check that a file can be edited, else moved, without reading it. Raises as `find`."""
+        """Check without reading a file what `find` checks. Raises as `find`."""
         with at(root, path) as (folder, name):
             _check_writable(folder, name, folder.stat(name), edits=edits)
 
@@ -86,7 +86,9 @@ class Disk:
     # --- changing -------------------------------------------------------------------------------
 
     def apply(self, root: VaultRoot, change: VaultChange) -> bool:
-        """Carry out a change with its bytes. Return whether a temporary file may be removed later.
+        """Carry out a change with its bytes. Return whether it leaves a temporary file.
+
+        That file is the displaced one. It is looked at and removed later.
 
         Raises:
             Changed: somebody else has changed the file, or there is another one.
@@ -111,7 +113,7 @@ class Disk:
             case ChangeKind.EDIT if before is not None and after is not None:
                 return _with_pair(root, change, lambda pair: self._replace(pair, before, after))
             case _:
-                raise Changed  # its bytes are no longer kept
+                raise Changed  # the bytes of the change are no longer kept
         return False
 
     def _replace(self, pair: Pair, before: bytes, after: bytes) -> bool:
@@ -172,7 +174,7 @@ class Disk:
     # --- temporary files ------------------------------------------------------------------------
 
     def sweep(self, root: VaultRoot, change: VaultChange) -> None:
-        """Remove the temporary files of a change, whose bytes are known."""
+        """Remove the temporary files of a change. Nobody may need their bytes any more."""
         if change.temporary is None:
             return
         self.sweep_unfinished(root, change)
@@ -233,10 +235,10 @@ def _folder_of(path: str) -> str:
     return path.rpartition("/")[0]
 
 
-def _unless_missing(look: Callable[[], _T]) -> _T | None:
-    """Return what a look at a file finds, or None if there is no file."""
+def _unless_missing(read: Callable[[], _T]) -> _T | None:
+    """Return what `read` returns, or None if it finds no file."""
     try:
-        return look()
+        return read()
     except (FileNotFoundError, NotADirectoryError, NotAFile):
         return None
     except CannotOpen as error:
@@ -313,7 +315,10 @@ def _remove(pair: Pair, before: bytes) -> None:
 
 
 def _respell(folder: Folder, name: str, temporary: str, to: str) -> None:
-    """Rename to another spelling of the same name, which may be one name for the file system."""
+    """Rename a file to another spelling of its name, by way of its temporary name.
+
+    The file system may take both spellings for one name.
+    """
     move_new(folder, name, folder, temporary)
     try:
         move_new(folder, temporary, folder, to)
@@ -404,11 +409,11 @@ def coded() -> Iterator[None]:
 
 @contextmanager
 def naming(path: str) -> Iterator[None]:
-    """Name the file in an error, where a write is about several."""
+    """Name the file in the error of a write that is about several."""
     try:
         yield
     except Disturbed:
-        raise  # it is waited for
+        raise  # `VaultWriter` waits and tries again
     except VaultAgentError as error:
         raise error.again(visible(path)) from None
 
@@ -448,7 +453,7 @@ def coded_error(error: Exception) -> VaultAgentError:
 
 
 def missing() -> NotFound:
-    """Return the error of a write to what is not there."""
+    """Return the error of a write to a note that does not exist."""
     return NotFound(
         "NOTE_NOT_FOUND", "There is no such note.", remedy="Create it, or check the path."
     )

@@ -1,6 +1,6 @@
-"""What every write does in a thread: it opens the vault, logs, carries out, and recovers.
+"""Logs writes, carries them out, and recovers after a failure. All of it runs in threads.
 
-The log and the files must agree after every failure, so one class sees both.
+One class changes both the log and the files, because they must agree after every failure.
 """
 
 from __future__ import annotations
@@ -57,8 +57,8 @@ class WriteExecutor:
         self.disk = Disk()
         self.finisher = Finisher(self.disk, log, self.revisit)
         self.linger = Linger(self.disk, log, self.finisher, limits.times, self.rewrite)
-        self.is_interrupted = False  # whether `recover` has something to do
-        self._unrecorded: list[tuple[int, str | None]] = []  # ends that could not be logged yet
+        self.is_interrupted = False  # whether there is a write for `recover` to finish
+        self._unrecorded: list[tuple[int, str | None]] = []  # ends of writes, not logged yet
 
     def prepare(self) -> None:
         """Prove that the vault can be written.
@@ -94,18 +94,18 @@ class WriteExecutor:
             raise
 
     def revisit(self, logged: LoggedWrite, position: int, change: VaultChange, left: bytes) -> None:
-        """Queue the temporary file of a change that has to be tried again for a look."""
+        """Have the temporary file looked at that a failed try of a change has left."""
         changes = [*logged.changes]
         changes[position] = change
         self.linger.add(replace(logged, changes=tuple(changes)), position, left=left)
 
     def may_have_changed(self, logged: LoggedWrite) -> None:
-        """Remember the paths of a write that has failed, or went on after it had."""
+        """Remember the paths of a write that was interrupted, to index them again."""
         for change in logged.changes:
             self.finisher.unsure += filter(None, (change.path, change.target))
 
     def take_unsure(self) -> list[str]:
-        """Return what failed writes may have changed since the last call, and copies beside."""
+        """Return the paths to index: of interrupted writes since the last call, and of copies."""
         taken, self.finisher.unsure = self.finisher.unsure, []
         return list(dict.fromkeys(taken))
 
@@ -120,12 +120,12 @@ class WriteExecutor:
             raise
 
     def expire(self) -> None:
-        """Forget what is older than the limits. No write may run."""
+        """Delete bytes and entries of the log that are beyond its limits. No write may run."""
         self.log.expire(now_ms(), days=self.limits.undo_days, size=self.limits.undo_bytes)
 
     @contextmanager
     def opened(self, write: Write) -> Iterator[tuple[VaultRoot, Written | None]]:
-        """Open the vault for a write. Yield also the reply, if it was done under its key."""
+        """Open the vault for a write. Yield also the reply, if the write is done under its key."""
         self.permission.check_right(write)
         with coded(), self.open_root() as root:
             if self._unrecorded:
@@ -133,8 +133,8 @@ class WriteExecutor:
             yield root, None if write.key is None or write.dry_run else self._replay(write)
 
     def _log_ends(self) -> None:
-        """Log the ends that could not be logged when the disk was full. Threads share the list."""
-        with suppress(IndexError):  # no more
+        """Log the ends of writes that could not be logged when the disk was full."""
+        with suppress(IndexError):  # none is left: other threads may take some, too
             while True:
                 seq, warning = self._unrecorded.pop()
                 try:
@@ -225,10 +225,11 @@ class WriteExecutor:
         )
 
     def apply(self, root: VaultRoot, logged: LoggedWrite) -> tuple[LoggedWrite, list[int]]:
-        """Carry out a logged write. Return it as it is now, and the changes that were not possible.
+        """Carry out a logged write. Return it as it is now, and the positions of changes left out.
 
         The first change decides: if it is not possible, nothing is changed and its error is raised.
-        After it the write is always finished, if need be at the next start.
+        Once it is done, the write is always finished, if need be at the next start. A later change
+        is left out if somebody else's save makes it impossible.
 
         Raises:
             Changed: the first change is not possible.
@@ -242,10 +243,10 @@ class WriteExecutor:
         warning = "RECOVERY_CONFLICT" if not_done else None
         try:
             self.log.finish(logged.seq, warning=warning)
-        except Failed:  # it is done all the same
+        except Failed:  # the write is done all the same
             self._unrecorded.append((logged.seq, warning))
         changes = tuple(
-            replace(made or planned, before=None, after=None)  # they stay in memory no longer
+            replace(made or planned, before=None, after=None)  # the bytes leave memory
             for made, planned in zip(done, logged.changes, strict=True)
         )
         logged = replace(logged, state=WriteState.DONE, warning=warning, changes=changes)
@@ -273,7 +274,7 @@ class WriteExecutor:
         except BaseException as error:
             self.may_have_changed(logged)
             if self._is_done(root, logged) and (
-                isinstance(error, VaultAgentError)  # it was written, and not verified
+                isinstance(error, VaultAgentError)  # the file was written, and not verified
             ):
                 with suppress(Failed):
                     self.log.warn(logged.seq, error.code)
@@ -296,7 +297,10 @@ class WriteExecutor:
             raise
 
     def _is_done(self, root: VaultRoot, logged: LoggedWrite) -> bool:
-        """Whether a write that has failed is done all the same. If unknown, recovery finds out."""
+        """Settle a write that raised an error. Return whether it is done all the same.
+
+        If the disk fails, recovery settles the write later.
+        """
         try:
             return self.finisher.settle(root, logged) is WriteState.DONE
         except (VaultAgentError, CannotOpen, OSError):
@@ -319,7 +323,7 @@ class WriteExecutor:
 
 
 def check_hash(write: Write, digest: bytes) -> None:
-    """Compare the hash of a file with what the author expects.
+    """Compare the hash of a file with the one that a write expects.
 
     Raises:
         Conflict: `HASH_MISMATCH` with `details.currentHash`.

@@ -1,7 +1,7 @@
 """Writes of whole files: moves, deletion, folders, attachments, and headings that links name.
 
-Each reads from the index which links it concerns. An index that is behind the files would miss some
-of them, so a move first brings it up to date.
+Which links a move, a deletion or a new heading concerns is read from the index. A move first brings
+the index up to date, because an index that is behind the files would miss links.
 """
 
 from __future__ import annotations
@@ -63,11 +63,11 @@ class IndexForWrites(Protocol):
     """The index of the vault."""
 
     def snapshot(self, *, up_to_date: bool) -> AbstractAsyncContextManager[Snapshot]:
-        """Lend the current state. With `up_to_date`, first index all changes of the vault."""
+        """Lend the current snapshot. With `up_to_date`, first index all changes of the vault."""
         ...
 
     async def knows(self, path: str) -> bool:
-        """Whether it has a note at a path."""
+        """Whether the index has a note at a path."""
         ...
 
 
@@ -90,15 +90,15 @@ class Files:
     ) -> Written:
         """Move a note, an attachment or a folder, and rewrite the links that would lead elsewhere.
 
-        The hash of a file is required; a folder has none, and only the owner moves it. With / at
-        the end of `to` it moves into that folder under its own name.
+        `write.expected_hash` is that of a file. A folder has none, and only the owner moves it. If
+        `to` ends with `/`, the file or folder moves into that folder and keeps its name.
 
         Raises:
             NeedsJob: if `control` wants a job for a move of this size.
-            MoveStopped: if it has stopped the move. Nothing was changed.
+            MoveStopped: if `control` has stopped the move. Nothing was changed.
             VaultAgentError: as `plan_move` and `VaultWriter.transact`.
         """
-        if to.endswith("/") and not is_note(to[:-1]):  # `a.md/` is a mistake, and refused
+        if to.endswith("/") and not is_note(to[:-1]):  # `a.md/` is refused as a mistake
             to += path.rpartition("/")[2]
         request = MoveRequest(
             path,
@@ -123,7 +123,10 @@ class Files:
         raise Failed("INTERNAL_ERROR", "The index changed faster than it could be read. Ask again.")
 
     async def _move(self, write: Write, request: MoveRequest, since: int | None) -> Written:
-        """Plan a move and carry it out. Without `since` it is planned while nobody else writes."""
+        """Plan a move and carry it out.
+
+        With `since`, it is planned while others may write, otherwise while nobody else writes.
+        """
         async with self.index.snapshot(up_to_date=True) as snapshot:
 
             def plan() -> Transaction:
@@ -138,9 +141,9 @@ class Files:
     async def rename_heading(
         self, path: str, write: Write, address: PartAddress, text: str
     ) -> Written:
-        """Give a heading another text, and name the links that no longer lead to it.
+        """Give a heading another text. The reply names the links that no longer lead to it.
 
-        `write.expected_hash` is that of the section or of the whole note, and optional.
+        `write.expected_hash` is optional: that of the section or of the whole note.
 
         Raises:
             VaultAgentError: as `change_section`.
@@ -162,11 +165,10 @@ class Files:
     async def delete(
         self, path: str, write: Write, *, permanent: bool = False, missing_ok: bool = False
     ) -> Written | None:
-        """Move a file or a folder to `.trash/`, or remove a file.
+        """Move a file or a folder to `.trash/`, or with `permanent` remove a file.
 
-        Links to it stay and are counted in the reply. Only the owner deletes folders.
-
-        Return None if there is no such file and `missing_ok`.
+        Links to it stay, and the reply counts them. Only the owner deletes folders. With
+        `missing_ok`, return None if there is no such file.
 
         Raises:
             VaultAgentError: as `VaultWriter.remove`.
@@ -185,7 +187,7 @@ class Files:
         return replace(reply, broken_links=len(seen), warnings=warnings)
 
     async def make_folder(self, path: str, write: Write) -> Written:
-        """Make a folder, and those above it. One that exists stays as it is.
+        """Make a folder, and those above it that are missing.
 
         Raises:
             VaultAgentError: as `place_to_move` and `VaultWriter.transact`.
@@ -251,6 +253,6 @@ class Files:
 
 
 def _links_from_outside(reader: LinkReader, path: str) -> list[LinkFrom]:
-    """Return the links that lead from elsewhere to a file, or into a folder."""
+    """Return the links that lead to a file from others, or into a folder from outside."""
     links = [link for file in reader.paths_at(path) for link in reader.links_into(file)]
     return [link for link in links if not lies_in(link.source, path)]

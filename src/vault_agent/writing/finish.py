@@ -1,7 +1,8 @@
-"""Finishes writes: the files after the first one, and all after a crash or a full disk.
+"""Finishes writes: the changes after the first one, and all of them after a crash or a full disk.
 
-Every file is looked at by its bytes, never by its time. Bytes that are neither those before nor
-those after are somebody's: they are never overwritten, at most merged.
+What a change has done is seen from the bytes of its file, never from the file's time. If these are
+neither the bytes before the change nor those after it, somebody has saved them: they are never
+overwritten, at most merged.
 """
 
 from __future__ import annotations
@@ -47,26 +48,28 @@ _TRIES = 3
 
 
 class Finisher:
-    """Brings the files of logged writes to a state that the log describes."""
+    """Brings files and log to agreement: a write is finished, or logged as failed."""
 
     def __init__(self, disk: Disk, log: WriteLog, on_left: OnLeft) -> None:
-        """Tell `on_left` of each temporary file that a save at the same moment has left."""
+        """Call `on_left` for each temporary file that a save at the same moment has left."""
         self._disk = disk
         self._log = log
         self._on_left = on_left
         self.unsure: list[str] = []
-        """What the index does not follow yet: copies, and what failed writes may have changed."""
+        """Paths that wait to be indexed: of copies, and of writes that were interrupted."""
 
     # --- the first change decides ---------------------------------------------------------------
 
     def settle(self, root: VaultRoot, logged: LoggedWrite) -> WriteState:
-        """Finish a write that was interrupted if its first change was carried out, and log it.
+        """Finish a write that was interrupted, or log it as failed. Return its new state.
 
-        Else nothing of it was. A person's file that the first change had displaced gets its name
-        back, and then it was not carried out.
+        If the first change is on the disk, the write is committed and the others are carried out.
+        If it is not, the write has failed; a write that is committed already is finished from its
+        first change on. A person's save that the first change has displaced is put back, and then
+        that change counts as not carried out.
 
         Raises:
-            VaultAgentError, OSError, CannotOpen: the disk fails. The write is still open.
+            VaultAgentError, OSError, CannotOpen: the disk fails. The write can be settled later.
         """
         is_begun = self._is_begun(root, logged)
         if not is_begun and logged.state is WriteState.PREPARED:
@@ -89,6 +92,7 @@ class Finisher:
         return self.is_done(root, change)
 
     def _is_edited(self, root: VaultRoot, logged: LoggedWrite, change: VaultChange) -> bool:
+        """Whether a first edit is on the disk. A person's displaced save is put back."""
         now = self._disk.hash(root, change.path)
         displaced = self._disk.read_temporary(root, change)
         if displaced is None or content_hash(displaced) == change.hash_after:
@@ -99,6 +103,10 @@ class Finisher:
         return False
 
     def _is_removed(self, root: VaultRoot, logged: LoggedWrite, change: VaultChange) -> bool:
+        """Whether a first removal is on the disk. A person's displaced save is put back.
+
+        If there is another file of that name by now, the save is kept beside it.
+        """
         removed = self._disk.read_temporary(root, change)
         now = self._disk.hash(root, change.path)
         if removed is None:
@@ -112,15 +120,15 @@ class Finisher:
         self.keep_beside(root, logged, change.path, removed)
         return True
 
-    # --- after it, the write is always finished -------------------------------------------------
+    # --- once it is done, the write is always finished ------------------------------------------
 
     def finish(
         self, root: VaultRoot, logged: LoggedWrite, first: int = 1
     ) -> list[VaultChange | None]:
         """Carry out the changes of a write from the position `first` on.
 
-        Return these changes as they were carried out, with None for each that was not possible.
-        Where somebody has changed a note since, it is another change than that of `logged`.
+        Return these changes as they were carried out, with None for each that was not possible. For
+        a note that somebody has changed since, that is a change planned anew.
 
         Raises:
             VaultAgentError, OSError, CannotOpen: the disk fails. The write can be finished later.
@@ -133,11 +141,11 @@ class Finisher:
         change = logged.changes[position]
         try:
             if change.kind is ChangeKind.EDIT:
-                if change.before is None:  # it was interrupted
+                if change.before is None:  # after an interruption, only the log has the bytes
                     self._clear_displaced(root, logged, change)
                     change = self._with_bytes(change)
                 return self._bring_edit(root, logged, position, change)
-            self._disk.sweep_unfinished(root, change)  # a crash may have left them
+            self._disk.sweep_unfinished(root, change)  # temporary files that a crash has left
             if self.is_done(root, change):
                 pass
             elif self._disk.apply(root, self._with_bytes(change)):
@@ -171,7 +179,7 @@ class Finisher:
         )
 
     def _finish_respelling(self, root: VaultRoot, change: VaultChange) -> bool:
-        """Finish a move in two steps. Return whether the first one was done."""
+        """Finish a new spelling, which takes two renames. Return whether the first was done."""
         with suppress(CannotOpen), at(root, change.path) as (folder, _):
             if change.temporary and folder.exists(change.temporary):
                 parent, _, to = change.place.rpartition("/")
@@ -212,7 +220,7 @@ class Finisher:
         return None
 
     def _clear_displaced(self, root: VaultRoot, logged: LoggedWrite, change: VaultChange) -> None:
-        """Remove what a crash has left displaced. A person's file gets its name back."""
+        """Remove the file that was displaced before a crash. A person's save is put back."""
         displaced = self._disk.read_temporary(root, change)
         if displaced is not None and content_hash(displaced) not in (
             change.hash_before,
@@ -224,7 +232,7 @@ class Finisher:
     def _return_displaced(
         self, root: VaultRoot, logged: LoggedWrite, change: VaultChange, displaced: bytes
     ) -> None:
-        """Give a person's file its name back. If it has a newer one, keep it beside that."""
+        """Put a person's displaced save back, or keep it beside a newer file of that name."""
         if self._disk.hash(root, change.path) in (change.hash_after, None):
             with self._open_displaced(root, change) as pair:
                 give_back(pair, change.hash_after or b"")
@@ -246,7 +254,7 @@ class Finisher:
     def _revise(
         self, seq: int, position: int, change: VaultChange, before: bytes, after: bytes
     ) -> VaultChange:
-        """Log an edit of other bytes in the place of an edit."""
+        """Replace an edit in the log by one of the bytes that the note has now."""
         revised = VaultChange.edit(change.path, before, after, redo=change.redo, links=change.links)
         revised = replace(revised, temporary=temporary_name())
         self._log.revise(seq, position, revised)
@@ -266,10 +274,10 @@ class Finisher:
         self._log.sweep(logged.seq, position)
 
     def keep_beside(self, root: VaultRoot, logged: LoggedWrite, path: str, data: bytes) -> None:
-        """Put bytes into a new file beside a note, and log that the write needs a look.
+        """Put bytes into a new file beside a note, and warn in the log entry of the write.
 
-        That is a write of the server: nobody takes it back unasked, and no right is needed to keep
-        what somebody has written.
+        The new file is a write of the server. It needs no right of an author, because it keeps what
+        somebody has written. An undo without an ID never takes it back.
 
         Raises:
             VaultAgentError, OSError, CannotOpen: the disk fails. It can be called again.
@@ -289,7 +297,7 @@ class Finisher:
 def free_beside(root: VaultRoot, disk: Disk, path: str, what: str, data: bytes) -> str:
     """Return the path for bytes beside a file: `Name (what).md`, or `Name (what 2).md`.
 
-    A name that is taken is passed over, unless its file has these bytes already.
+    The path is free, or its file has these bytes already.
     """
     paths = (
         numbered(path, f" ({what})" if number == 1 else f" ({what} {number})")
@@ -327,7 +335,10 @@ def new_write(
 
 
 def _plan_anew(change: VaultChange, now: bytes) -> bytes | None:
-    """Return the bytes that a file has now with an edit of other bytes, None if they conflict."""
+    """Return the present bytes of a file with an edit of its earlier bytes, or None.
+
+    None means that the edit conflicts with what somebody has saved since.
+    """
     if change.redo is not None:
         with suppress(VaultAgentError):
             return change.redo(now)

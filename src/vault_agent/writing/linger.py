@@ -1,8 +1,9 @@
 """Displaced files that stay for some seconds, because an editor may have them open.
 
-An editor that opened a note before an exchange saves into the displaced file. So it is read again
-before it is removed. Other bytes are the newest ones of a person: they go into the note, and our
-edits are made of them anew. Where that is not possible, both texts are kept, one as a copy.
+An editor that opened a note before an exchange saves into the displaced file. Therefore that file
+is read again before it is removed. If its bytes have changed, they are a person's newest: they go
+into the note, and our edit is made of them anew. If that is not possible, both texts are kept, one
+of them as a copy.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 
 
 _AT_ONCE = 100
-"""Displaced files of one write that are looked at together."""
+"""Notes of one write whose displaced files are looked at together."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,9 +39,9 @@ class Lingering:
 
     Args:
         redo: makes our edit anew of another text; None if it means nothing there.
-        base: the hash of the text that it was made of.
-        result: the hash of the note after it.
-        expected: the hashes of bytes that need no other place.
+        base: the hash of the text that our edit was made of.
+        result: the hash of the note after our edit.
+        expected: the hashes of the displaced file if nobody has saved into it since the last look.
         due: when to look, by the monotonic clock.
     """
 
@@ -71,8 +72,8 @@ class Linger:
     ) -> None:
         """Take what reads and finishes writes.
 
-        `rewrite(root, lingering, now, new)` gives a note that has the bytes `now`, or None if there
-        is none, the bytes `new`, as a logged write.
+        `rewrite(root, lingering, now, new)` changes the bytes of a note from `now` to `new`, by a
+        logged write. `now` is None if there is no note.
         """
         self._rewrite = rewrite
         self._disk = disk
@@ -92,7 +93,8 @@ class Linger:
     ) -> None:
         """Look at the displaced file of a change again after some seconds (`times.linger`).
 
-        `left` is the hash of what it has now, if that is neither the text before nor after.
+        `left` is the hash of the displaced file, if it has neither the text before the change nor
+        the text after.
         """
         change = logged.changes[position]
         expected = frozenset(filter(None, (change.hash_before, change.hash_after, left)))
@@ -129,9 +131,10 @@ class Linger:
 
     @property
     def due_paths(self) -> list[str]:
-        """Paths of notes whose displaced files are due: of one write, the next one to look at.
+        """The paths of notes whose displaced files are due, all of one write: the next to look at.
 
-        They are locked together, so of several writes one note could hold up all others.
+        They are all locked at once. With the paths of several writes, one locked note would delay
+        the looks at all others.
         """
         with self._lock:
             first = self._first_due()
@@ -143,9 +146,9 @@ class Linger:
         return [*paths][:_AT_ONCE]
 
     def take_due(self, path: str | None = None) -> Lingering | None:
-        """Return the file that is to be looked at next, if it is due; of one note if given.
+        """Remove and return the next file to look at, if one is due. With `path`, of that note.
 
-        The path must be locked before, because a folder may be moved until then.
+        Lock the path first: until then, a move of its folder may look at the file.
         """
         with self._lock:
             first = self._first_due(path)
@@ -171,7 +174,7 @@ class Linger:
         if displaced is None or content_hash(displaced) in lingering.expected:
             self._finisher.sweep(root, lingering.logged, lingering.position)
             return False
-        # The editor may still have it open: once more.
+        # The editor may still have the file open: look once more.
         self.again(self._put_in_place(root, lingering, displaced))
         return True
 
@@ -183,7 +186,7 @@ class Linger:
         now = self._disk.read(root, change.path)
         new = self._merge(lingering, saved, now)
         if new is None and now is not None and content_hash(now) == lingering.result:
-            # Ours alone is there: the person's text goes into the note, ours beside it.
+            # The note has our text alone: the person's goes into the note, ours beside it.
             self._finisher.keep_beside(root, lingering.logged, change.path, now)
             new = saved
         if new is None:

@@ -1,4 +1,4 @@
-"""Two changes of one text in one: line by line, only where they do not touch. Pure."""
+"""Merges two changes of one text, line by line, if they do not touch. Pure."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
 _MOST_LINES = 3_000
-"""Beyond this, what lies between the first and the last change counts as one change."""
+"""If more lines than this are compared, all between the first and the last change is one change."""
 
 
 class _Hunk(NamedTuple):
@@ -23,7 +23,7 @@ class _Hunk(NamedTuple):
 
 
 def merge_texts(base: bytes, ours: bytes, theirs: bytes) -> bytes | None:
-    """Return `theirs` with the change from `base` to `ours`, or None if both changed one place."""
+    """Return `theirs` with the change from `base` to `ours`, or None if the changes touch."""
     lines = base.splitlines(keepends=True)
     one = list(_hunks(lines, ours.splitlines(keepends=True)))
     other = list(_hunks(lines, theirs.splitlines(keepends=True)))

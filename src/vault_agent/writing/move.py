@@ -1,7 +1,7 @@
 """Plan the move of a note, an attachment or a folder, with the links of all notes that it affects.
 
-A plan reads and changes nothing. What carries it out compares each file with the bytes that the
-plan was made of.
+Planning only reads. Before a file is changed, it is compared with the bytes that the plan was made
+of.
 """
 
 from __future__ import annotations
@@ -63,9 +63,9 @@ class MoveControl:
     """How a move is watched and stopped.
 
     Args:
-        at_once: the largest number of notes to rewrite, else `NeedsJob` is raised.
-        stopped: whether to stop, asked in a thread until the move is logged.
-        on_plan: told in a thread how many notes are planned, of how many.
+        at_once: the most notes to rewrite without a job. With more, `NeedsJob` is raised.
+        stopped: returns whether to stop. Called in a thread while the move is planned.
+        on_plan: called in a thread with the number of notes planned so far, and of all.
     """
 
     at_once: int | None = None
@@ -79,15 +79,15 @@ class MoveRequest:
 
     Args:
         path: of a note, an attachment or a folder, exactly.
-        to: the new path, with the name. For a file also a folder that exists: it moves into it.
+        to: the new path, with the name; for a file also an existing folder to move it into.
         rewrite_links: whether links are changed so that they lead where they did.
         may_write: whether the author may change the note at a path.
         may_see: whether a reply to the author may depend on a file.
-        files_only: whether a folder is not moved: what is denied or excluded in it could be seen
-            at its new place.
+        files_only: whether to refuse a folder: at its new path, the author could see what is denied
+            or excluded in it now.
         control: how it is watched and stopped.
-        check_hash: called with the SHA-256 of a file. It raises if that is not expected.
-        most_notes: the largest number of notes to rewrite.
+        check_hash: called with the SHA-256 of the file. Raises if another one is expected.
+        most_notes: the most notes to rewrite at all.
     """
 
     path: str
@@ -203,7 +203,7 @@ def _place(
 def _check(links: Affected, request: MoveRequest, count: int) -> None:
     """Check that the author may rewrite all links, and that files and links are not too many.
 
-    A link to a file that the author does not see would be rewritten with its path.
+    A link to a file that the author does not see is refused: its new text would have that path.
     """
     unseen = [path for path in links.targets if not request.may_see(path)]
     check_links((*links.notes, *unseen), request.may_write, request.may_see)
@@ -228,7 +228,9 @@ def _check(links: Affected, request: MoveRequest, count: int) -> None:
 def check_links(
     paths: Iterable[str], may_write: Callable[[str], bool], may_see: Callable[[str], bool]
 ) -> None:
-    """Check that the author may rewrite links of or to these files. Those not seen are not counted.
+    """Check that the author may rewrite links in or to these files.
+
+    The error counts only files that the author sees.
 
     Raises:
         Forbidden: `LINKS_OUTSIDE_SCOPE`.

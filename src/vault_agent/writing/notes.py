@@ -101,16 +101,17 @@ async def set_task(
     form: str,
     open_tasks: Callable[[Sequence[str]], Awaitable[Sequence[str]]],
 ) -> Written:
-    """Complete, cancel or open a task. `open_tasks` returns those of some IDs that are open.
+    """Complete, cancel or open a task.
 
-    If a task is completed that waits for others which are open, the reply warns `TASK_BLOCKED`.
+    `open_tasks` takes IDs of tasks, and returns those of open tasks. If the completed task waits
+    for open ones, the reply has the warning `TASK_BLOCKED`.
 
     Raises:
         NotFound: `TASK_NOT_FOUND`.
         Conflict: `TASK_AMBIGUOUS`, `TASK_UNSUPPORTED`, `ENCODING_NOT_WRITABLE`.
         VaultAgentError: as `VaultWriter.edit`.
     """
-    last: list[TaskEdit] = []
+    last: list[TaskEdit] = []  # of the plan's last run, which is the one that counts
 
     def planned(_: bytes, task: TaskEdit) -> Planned:
         last[:] = [task]
@@ -150,10 +151,10 @@ def _additions(
     note: bytes, text: edit.Text, line: str, address: PartAddress | None
 ) -> Sequence[tuple[Splice, ...]]:
     """Return the ways to add a line, the preferred one first."""
-    # The last line of the note stays open only where it was.
+    # If the note does not end with a line break, it gets none.
     is_open = text.text and not text.text.endswith(("\r", "\n"))
     content = line if is_open else line + (text.line_end() or "\n")
     if address is not None:
         return [edit_section(note, address, "append", content).splices]
-    # Behind HTML only an empty line begins a list.
+    # After HTML, a list begins only after an empty line.
     return [edit.append(note, content, blank_line=blank) for blank in (False, True)]

@@ -1,4 +1,7 @@
-"""Who may write what, and where: the settings' folders and rights, narrowed by the author's."""
+"""Checks who may write what: an author's rights and folders, and the folders of the settings.
+
+`write.allow` is in an author's rights already: `rights_of` of `server/mcp.py` has applied it.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +25,10 @@ _MINUTE = 60.0
 
 
 class Permission:
-    """The gates of every write: the folder must be open, and an agent needs the right."""
+    """Checks before a write: the right, the path, and the number of writes of a named agent.
+
+    The path must lie in `write.folders` and in what the author sees, and must not be excluded.
+    """
 
     def __init__(self, limits: WriteLimits, exclusions: Exclusions) -> None:
         self._limits = limits
@@ -30,7 +36,7 @@ class Permission:
         self._times: dict[str, deque[float]] = {}
 
     def check_right(self, write: Write) -> None:
-        """Check that the author may do this at all.
+        """Check that the author has the right that a write needs.
 
         Raises:
             Forbidden: `WRITE_NOT_ALLOWED` with `details.right`.
@@ -81,7 +87,7 @@ class Permission:
 
 
 def sees(author: Author, path: str) -> bool:
-    """Whether a path lies in the folders that an author sees."""
+    """Whether a path lies in the folders that an author sees, and is not denied."""
     if author.folders is not None and not _lies_in_one(path, author.folders):
         return False
     return not any(covers(fold(folder), fold(path)) for folder in author.deny)
@@ -92,14 +98,16 @@ def _lies_in_one(path: str, folders: Iterable[str]) -> bool:
 
 
 def check_scope(may_write: Callable[[str], bool], path: str) -> None:
-    """Refuse a path outside the scope, before the disk is looked at, so that it tells nothing.
+    """Refuse a path that may not be written.
+
+    Call it before the disk is read: then the error cannot tell what exists there.
 
     Raises:
         Forbidden: `WRITE_OUTSIDE_SCOPE`, `PATH_OUTSIDE_VAULT`.
         InvalidRequest: `INVALID_PATH`.
     """
     if not may_write(path):
-        validate(path)  # no setting allows a path out of the vault
+        validate(path)  # a path out of the vault has an error of its own
         what = "The path is outside the folders that may be written."
         raise Forbidden("WRITE_OUTSIDE_SCOPE", what)
 

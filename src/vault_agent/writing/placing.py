@@ -22,9 +22,9 @@ class _Entry(NamedTuple):
 
 
 class _Spelled(NamedTuple):
-    """A path whose folders that exist are spelled as on the disk, with links among them followed.
+    """A path with its existing folders spelled as on the disk. No symbolic link is followed.
 
-    `folder` exists, and `rest` are the names in it, the first of which is no folder.
+    `folder` exists. `rest` are the names below it, and the first of them is no folder.
     """
 
     folder: str
@@ -32,20 +32,21 @@ class _Spelled(NamedTuple):
 
     @property
     def path(self) -> str:
+        """The whole path."""
         return "/".join((self.folder, *self.rest) if self.folder else self.rest)
 
     @property
     def existing(self) -> int:
+        """The number of its folders that exist."""
         return self.folder.count("/") + 1 if self.folder else 0
 
 
 def place_for_new(root: VaultRoot, path: str) -> str:
-    """Return the path at which a file is created. What does not exist of it is in NFC.
+    """Return the path at which a file is created. New names in it are in NFC.
 
-    A name that is taken is found before names are checked: that file may have any name.
+    Whether a file of this name exists is checked first, because such a file may have any name.
 
     Raises:
-        CannotOpen: if a link leads to where nothing may be written.
         InvalidRequest: `INVALID_NOTE_NAME`; `INVALID_PATH` if a file is where the path has a
             folder.
         Conflict: `NOTE_EXISTS` or, in another spelling, `NAME_COLLISION`, with `details.path`;
@@ -72,15 +73,15 @@ def place_to_move(
 
     Args:
         root: of the vault.
-        path: as asked for. The extension is added if it is missing.
+        path: as a request has it. The extension is added if it is missing.
         suffix: the extension that the file must have.
-        moved: the path of what moves there, whose own name is free to it.
+        moved: the present path of the file or folder, which may get its own name again.
         is_folder: whether it is a folder.
-        check: called with the place before it is looked at. It raises if nothing may be put there.
+        check: called with the new path before the disk is read there. Raises if it is not allowed.
 
     Raises:
         Forbidden: `PATH_OUTSIDE_VAULT`.
-        InvalidRequest, Conflict, CannotOpen: as `place_for_new`.
+        InvalidRequest, Conflict: as `place_for_new`.
     """
     spelled = _spelled(root, path)
     place = new_path(spelled.path, suffix, existing=spelled.existing, is_folder=is_folder)
@@ -90,7 +91,7 @@ def place_to_move(
 
 
 def inside_folder(root: VaultRoot, path: str, to: str) -> str:
-    """Return the destination of a file: where `to` is a folder that exists, the same name in it."""
+    """Return the new path of a file: `to`, or its name inside `to` if that is a folder."""
     spelled = _spelled(root, f"{to}/{path.rpartition('/')[2]}")
     return spelled.path if len(spelled.rest) == 1 else to
 
@@ -116,7 +117,11 @@ def _spelled(root: VaultRoot, path: str) -> _Spelled:
 
 
 def _check_free(root: VaultRoot, folder: str, place: str, moved: str | None = None) -> None:
-    """Check that nothing in a folder has the name of a path below it, in any spelling."""
+    """Check that the first name of a path below a folder is free there, in any spelling.
+
+    Raises:
+        InvalidRequest, Conflict: as `place_for_new`.
+    """
     prefix = f"{folder}/" if folder else ""
     name, _, below = place.removeprefix(prefix).partition("/")
     entries = [entry for entry in _entries(root, folder) if prefix + entry.name != moved]

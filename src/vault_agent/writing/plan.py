@@ -1,8 +1,8 @@
 """Plans of writes: edits of a note, and the changes of several files that belong together.
 
-A plan may parse the whole note, which anybody may have written. On a large note that is done in a
-worker process, with an allowance of processor time, and before the write holds a lock. So it holds
-up no other write, and ends when its caller is cancelled.
+A plan may parse the whole note, and anybody may have written its text. A large note is parsed in a
+worker process, with limited time and memory, before the write takes a lock. The parsing delays no
+other write, and ends when the caller of the write is cancelled.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ if TYPE_CHECKING:
 
 
 class NeedsJob(Exception):
-    """The write changes more files than may be changed at once. Nothing was changed."""
+    """The write changes more files than it may without being a job. Nothing was changed."""
 
 
 class Overtaken(Exception):
-    """Another write was carried out after the plan was begun. Nothing was changed."""
+    """Another write was carried out after the planning had begun. Nothing was changed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,7 @@ class Planned:
 
 
 Plan: TypeAlias = Callable[[bytes], Sequence[Splice] | Planned]
-"""From the bytes of a note to an edit. Pure; it may run several times, and in another thread."""
+"""Takes the bytes of a note, returns an edit. Pure. May run several times, and in any thread."""
 
 
 def run_plan(plan: Plan, text: bytes) -> Planned:
@@ -57,9 +57,10 @@ def text_after(plan: Plan, text: bytes) -> bytes:
 
 @dataclass(frozen=True, slots=True)
 class Transaction:
-    """Changes in the order in which they are carried out. All are done, or none.
+    """Changes in the order in which they are carried out.
 
-    An edit after a move names the new path. `path` is the one that the reply names.
+    If the first one is done, so are all others that are possible. An edit after a move names the
+    new path. `path` is the one that the reply names.
     """
 
     path: str
@@ -88,11 +89,13 @@ class Costly(Generic[_T]):
     planned: Callable[[bytes, Any], Sequence[Splice] | Planned] = lambda _, edit: edit
 
     def __call__(self, note: bytes) -> Sequence[Splice] | Planned:
-        """Return the edit of a note. All is done here, however large it is."""
+        """Return the edit of a note. The work is done in this process, however large the note."""
         return self.planned(note, self.work(note))
 
     async def done_for(self, note: bytes, allowance: Allowance) -> Plan:
-        """Return the plan with its work done for a note. Another note is worked on when it comes.
+        """Return the plan with its work done for these bytes of a note.
+
+        If the note has other bytes when the plan runs, the work is done again, in that thread.
 
         Raises:
             TooLarge: `NOTE_TOO_LARGE`.

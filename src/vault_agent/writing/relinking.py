@@ -1,9 +1,9 @@
 """Rewrite the links of notes when files change their paths.
 
-The links of the index say which notes may be affected. Only these are read from the disk, and only
-the files that their links name are read from the index. A link is rewritten only if it
-would lead elsewhere: it leads to a file that moves, it is a relative link of a note that moves, or
-a name that appeared or went changes what it means (a bystander).
+The links of the index say which notes may be affected. Only these notes are read from the disk, and
+only the files that their links name are read from the index. A link is rewritten only if it would
+lead elsewhere: it leads to a file that moves, it is a relative link of a note that moves, or it is
+a bystander, whose target has another meaning after a name appeared or went.
 """
 
 from __future__ import annotations
@@ -41,9 +41,9 @@ if TYPE_CHECKING:
 
 
 def moved_aliases(aliases: Iterable[str], path: str, to: str) -> tuple[str, ...]:
-    """Return the stored aliases of a note after a move: the key of type and name has the new name.
+    """Return the stored aliases of a note after a move. The key of type and name has the new name.
 
-    A type that the note may only have had from its old folder is forgotten.
+    The key is left out if the note may have had its type only from the old folder.
     """
     if path == to:
         return tuple(aliases)
@@ -60,7 +60,7 @@ def moved_aliases(aliases: Iterable[str], path: str, to: str) -> tuple[str, ...]
 
 @dataclass(frozen=True, slots=True)
 class PathChange:
-    """Files that change their paths, come into being or go."""
+    """The files that are moved, each with its new path, and those that are added or removed."""
 
     moved: Mapping[str, str] = field(default_factory=dict)
     added: tuple[str, ...] = ()
@@ -103,22 +103,22 @@ class LinkTargets:
         return self._before.resolve(source, link.target, link.kind)
 
     def resolve(self, source_path: str, target: str, kind: str) -> Resolution:
-        """Return where a link leads after the change; `source_path` is the path after it."""
+        """Return where a link of the note at `source_path` leads, both after the change."""
         return self._after.resolve(source_path, target, kind)
 
     def is_unique(self, path: str) -> bool:
-        """Whether no other file has the name of this one after the change."""
+        """Whether no other file has the name of the one at `path` after the change."""
         return all(self._named[name] == 1 for name in names_of(path))
 
 
 def find_stale_links(
     source: str, links: Iterable[Link], targets: LinkTargets
 ) -> Iterator[tuple[Link, Places]]:
-    """Yield those of a note's links that must be rewritten, each with where it is and leads now.
+    """Yield the links of a note that must be rewritten, each with its places before the change.
 
     A path that begins with `./` or `../` stays a path from the note's folder, even if the link
-    would find its file by the name alone. So does any Markdown link that is such a path: other
-    programs than Obsidian find files by their paths only, and with their letter case.
+    would find its file by the name alone. A Markdown link that is a path from the note's folder
+    stays one, too: programs other than Obsidian find files only by exact paths.
     """
     place = targets.place(source)
     for link in links:
@@ -143,7 +143,7 @@ class NoteLinks(NamedTuple):
     """The links of a note."""
 
     links: tuple[Link, ...]
-    rest: bytes  # the hash of what must be the same after links were rewritten, besides them
+    rest: bytes  # the hash of all but the links, which stays the same when links are rewritten
 
 
 def note_links(note: bytes) -> NoteLinks:
@@ -161,9 +161,9 @@ def rewrite_links(
 ) -> tuple[Splice, ...]:
     """Return the splices after which each link of a note leads to the same file as before.
 
-    `source` is the path of the note before the change, and `parsed` the note if it was parsed
-    already. The result is proven: the note is parsed again, and has the same links, which lead to
-    the same files.
+    `source` is the path of the note before the change, and `parsed` is what `note_links` returned
+    for it, if it was called already. The result is proven: the note is parsed again, and its links
+    must be the same and lead to the same files.
 
     Raises:
         Conflict: `LINK_NOT_EXPRESSIBLE` if a link can't be written so that it leads to its file;
@@ -231,7 +231,7 @@ def not_expressible(source: str, line: int) -> Conflict:
 
 
 class NamedFiles:
-    """The files that links may mean, read from the index as they are needed."""
+    """The files that links may lead to, read from the index as they are needed."""
 
     def __init__(self, reader: LinkReader, change: PathChange) -> None:
         self.change = change
@@ -241,7 +241,7 @@ class NamedFiles:
         self._attachments: set[str] = set()
         self._targets: LinkTargets | None = None
         self.changing = self._changing()
-        """Names of the files that change, before and after. Only links to these are affected."""
+        """Names of the changed files, before and after. Only links by these names are affected."""
         self.read(self.changing)
 
     def _changing(self) -> set[str]:
@@ -258,7 +258,7 @@ class NamedFiles:
         return names
 
     def read(self, names: Iterable[str]) -> None:
-        """Read the files with these names, unless they are known."""
+        """Read the files with these names, unless they have been read."""
         missing = set(names) - self._read
         if not missing:
             return
@@ -269,7 +269,7 @@ class NamedFiles:
         self._targets = None
 
     def read_for(self, links: Mapping[str, Sequence[Link]]) -> LinkTargets:
-        """Return the names with all that decide where links lead, before and after.
+        """Read all files that decide where these links lead. Return the targets.
 
         Args:
             links: the links of each note, by its path before the change.
@@ -285,7 +285,7 @@ class NamedFiles:
 
     @property
     def targets(self) -> LinkTargets:
-        """Where links with the names read so far lead, before and after the change."""
+        """Where links by the names read so far lead, before and after the change."""
         if self._targets is None:
             self._targets = LinkTargets(self._notes.items(), self._attachments, change=self.change)
         return self._targets
@@ -302,13 +302,14 @@ class Affected:
     targets: frozenset[str]
     """Paths of the files that the links lead to, before the change."""
     count: int
-    """The number of `links`, each of one line counted."""
+    """The number of links. All equal ones in a line count here, and `links` has one of them. A link
+    of a moved note to a moved note counts twice."""
 
 
 def find_affected(reader: LinkReader, change: PathChange) -> tuple[Affected, NamedFiles]:
     """Return the links that a change of paths affects, and the files to judge them by."""
     files = NamedFiles(reader, change)
-    # A link of a moved note to a moved note is there twice.
+    # A link of a moved note to a moved note is in both lists.
     rows = Counter((*reader.links_to(files.changing), *reader.links_of(change.moved)))
     links = [row for row in rows if row.link.target]
     by_source: dict[str, list[Link]] = {}
@@ -328,7 +329,7 @@ def find_affected(reader: LinkReader, change: PathChange) -> tuple[Affected, Nam
 
 
 def links_taken(reader: LinkReader, path: str) -> tuple[LinkFrom, ...]:
-    """Return the links that lead to a new file, and would lead to another one without it."""
+    """Return the links that lead to a new file, and would lead to another file without it."""
     if reader.paths_at(path):
         result, files = find_affected(reader, PathChange(removed=(path,)))
         resolve = files.targets.resolve
@@ -344,8 +345,8 @@ def links_taken(reader: LinkReader, path: str) -> tuple[LinkFrom, ...]:
 def rewrite_notes(notes: Mapping[str, bytes], files: NamedFiles) -> dict[str, tuple[Splice, ...]]:
     """Rewrite the links of notes as they are on the disk, by their paths before the change.
 
-    The index has their links, so a parser with an allowance has read them as they were.
-    See `rewrite_links`.
+    The notes are parsed without a limit of time: an index run has parsed them before, within its
+    limits. See `rewrite_links`.
 
     Raises, with `details.path`:
         Conflict: `LINK_NOT_EXPRESSIBLE`, `ENCODING_NOT_WRITABLE`.

@@ -1,4 +1,4 @@
-"""What a write replies, what of it is logged, and the diff. Pure."""
+"""The reply of a write with its diff, and the part of it that is logged. Pure."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _NOT_LOGGED = ("diff", "diff_truncated", "replayed", "index")
 def diff(texts: Iterable[tuple[str, bytes | None, bytes | None]]) -> tuple[str, bool]:
     """Return the unified diffs of files, and whether they were cut at `MAX_DIFF_BYTES`.
 
-    A file is its path, and its text before and after.
+    Each of `texts` is the path of a file, and its bytes before and after.
     """
     parts: list[str] = []
     size, is_cut = 0, False
@@ -62,7 +62,7 @@ def _diff_of(path: str, before: bytes | None, after: bytes | None) -> str | None
     names = ["/dev/null" if before is None else path, "/dev/null" if after is None else path]
     lines = [f"--- {names[0]}\n", f"+++ {names[1]}\n"]
     for line in islice(hunks, 2, None):
-        if line.startswith("@@"):  # its numbers are those of the part that was compared
+        if line.startswith("@@"):  # its line numbers count from the part that was compared
             lines.append(_START.sub(lambda start: str(int(start[0]) + skip), line))
         elif line.endswith(("\r", "\n")):
             lines.append(line if line.endswith("\n") else f"{line}\n")
@@ -86,9 +86,10 @@ def load_reply(reply: str) -> Written:
 
 
 def make_reply(write: Write, path: str, changes: Sequence[VaultChange], **more: Any) -> Written:
-    """Return the reply of a write with the diffs of its changes. The main one may change nothing.
+    """Return the reply of a write, with the diffs of its changes.
 
-    `path` is the one that the reply names, and `more` are other fields of `Written`.
+    The reply names `path`, and is about the change of that path. This change may change nothing.
+    `more` are other fields of `Written`.
     """
     main = next((change for change in changes if path in (change.path, change.target)), changes[0])
     of_main = WrittenFile.of(main)

@@ -34,10 +34,10 @@ async def change_section(
     action: Action,
     work: Callable[[bytes], SectionEdit],
 ) -> Written:
-    """Edit a section or block of a note. `work` does the action, as `markdown.section_edit` does.
+    """Edit a section or block of a note. `work` returns the edit, as `markdown.section_edit` does.
 
-    `write.expected_hash` is that of the section or of the whole note. `replace` requires one,
-    except in a dry run.
+    `write.expected_hash` is that of the section or of the whole note. The action `replace` requires
+    it, except in a dry run.
 
     Raises:
         InvalidRequest: `EXPECTED_HASH_REQUIRED`; `INVALID_REQUEST` for text that a note or heading
@@ -73,9 +73,9 @@ async def rename_heading(
     links: Sequence[LinkFrom],
     unread: Sequence[str],
 ) -> Written:
-    """Give a heading another text, and name those of some links that no longer lead to it.
+    """Give a heading another text. The reply names those of `links` that no longer lead to it.
 
-    `links` lead to parts of the note. `unread` are canvases that may have others.
+    `links` lead to parts of the note. `unread` are canvases that may have more of them.
 
     Raises:
         VaultAgentError: as `change_section`.
@@ -121,7 +121,7 @@ def _without_hash(write: Write) -> Write:
 
 
 def _check_hash(note: bytes, section: SectionEdit, expected: str | None) -> None:
-    """Compare what the author expects with the hashes of a note and of its section.
+    """Compare the expected hash with those of a note and of its section.
 
     Raises:
         Conflict: `HASH_MISMATCH`.

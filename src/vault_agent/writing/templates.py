@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 MAX_TEMPLATES = 500
 MAX_BYTES = 1 << 20
-"""Of one template. Larger notes are none."""
+"""Of one template. A larger note is no template."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,9 +47,9 @@ class Template:
 
 
 def templates(root: VaultRoot, folder: str) -> list[Template]:
-    """Return the templates in the order of their names. One of the vault hides a built-in one.
+    """Return the templates in the order of their names.
 
-    At most the first 500 notes of the folder are templates.
+    A note of the folder hides a built-in template of its name. Only the first 500 notes count.
     """
     built_in = [Template(name, None, text) for name, text in BUILT_IN.items()]
     own = [
@@ -61,9 +61,10 @@ def templates(root: VaultRoot, folder: str) -> list[Template]:
 
 
 def merge_templates(*layers: Sequence[Template]) -> list[Template]:
-    """Return the templates of several vaults by their names.
+    """Return the templates of several vaults, in the order of their names.
 
-    One of a later vault hides others, and any hides the built-in one.
+    Of templates with one name, that of the latest vault counts, and a built-in one only if no vault
+    has one.
     """
     by_name: dict[str, Template] = {}
     for template in chain.from_iterable(layers):
@@ -76,7 +77,7 @@ def choose_template(templates: Sequence[Template], name: str) -> Template:
     """Return the template with a name, in any letter case, or the one whose name ends with it.
 
     Raises:
-        NotFound: `TEMPLATE_NOT_FOUND` with the names of all.
+        NotFound: `TEMPLATE_NOT_FOUND` with the names of all templates.
     """
     wanted = fold(_bare(name))
     ends = [template for template in templates if fold(template.name).rpartition("/")[2] == wanted]
@@ -99,7 +100,7 @@ def find_template(root: VaultRoot, folder: str, name: str) -> Template:
     The last part of a name is enough if only one template ends with it.
 
     Raises:
-        NotFound: `TEMPLATE_NOT_FOUND` with the names of all.
+        NotFound: `TEMPLATE_NOT_FOUND` with the names of all templates.
     """
     inside = lies_in(fold(name), fold(folder))
     return choose_template(templates(root, folder), _name(folder, name) if inside else name)
@@ -121,7 +122,7 @@ async def create_from_template(
     Args:
         writer: of the vault.
         open_root: opens the vault.
-        write: who asks.
+        write: who asks for the note, and how.
         path: of the note; `.md` is added if it is missing.
         template: the template's name.
         folder: the folder of the templates.
@@ -138,7 +139,7 @@ async def create_from_template(
         with open_root() as root:
             source = find_template(root, folder, template)
         text, variables = source.text, values
-        if source.path is None:  # what the vault of a project knows is not known here
+        if source.path is None:  # only the vault of a project has values for its variables
             text = with_known(text)
             kind = type_of_folder(place)
             variables = {

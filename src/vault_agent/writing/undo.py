@@ -1,4 +1,4 @@
-"""What takes a write back: its changes in reverse, as changes of a new write."""
+"""Plans the undo of a write: its changes in reverse, as changes of a new write."""
 
 from __future__ import annotations
 
@@ -26,9 +26,10 @@ UNDO: Final = "undo"
 
 
 class Touched(Exception):
-    """A file was changed since, where the write had changed it.
+    """A file was changed after the write, and the write's change of it cannot be taken back.
 
-    `before` are its bytes before the write, or None if there was no file. `what` is a sentence.
+    `before` are the bytes before the write, or None if there are none to put beside the file.
+    `what` is a sentence.
     """
 
     def __init__(
@@ -47,8 +48,9 @@ def plan_undo(root: VaultRoot, disk: Disk, log: WriteLog, logged: LoggedWrite) -
     """Return the changes that take a write back.
 
     Raises:
-        NotFound: `WRITE_NOT_FOUND` if it is not done, `UNDO_EXPIRED` if its bytes are not kept.
-        Touched: a file was changed since.
+        NotFound: `WRITE_NOT_FOUND` if the write is not done, or is taken back already;
+            `UNDO_EXPIRED` if its bytes are not kept.
+        Touched: a file was changed after the write.
     """
     if logged.state is not WriteState.DONE:
         raise NotFound("WRITE_NOT_FOUND", "This write was already taken back, or never done.")
@@ -75,8 +77,8 @@ def _moved_to(change: VaultChange) -> str | None:
 def _edits_after_folders(changes: list[VaultChange]) -> list[VaultChange]:
     """Return the changes with each edit after the move of its folder, at its new path.
 
-    What an edit displaces stays beside the note for some seconds. A move right after it would carry
-    that away, with what an editor has saved into it.
+    The file that an edit displaces is looked at again after some seconds, by the path of its note.
+    A move of the folder right after the edit would change this path.
     """
     ordered: list[VaultChange] = []
     for change in changes:
@@ -132,7 +134,7 @@ class _Later:
         return self._root.has(self.place(path))
 
     def place(self, path: str) -> str:
-        """Return where the file of a path is on the disk now."""
+        """Return the path on the disk, before these changes, of the file at `path` after them."""
         for move in reversed(self._moves):
             if lies_in(path, move.place):
                 path = move.path + path[len(move.place) :]
@@ -186,7 +188,7 @@ def _read_now(later: _Later, change: VaultChange, before: bytes | None) -> bytes
     """Return the bytes of a file as it is now, or None if there is none.
 
     Raises:
-        Touched: it has been replaced by one that is too large to be read.
+        Touched: the file has been replaced by one that is too large to be read.
     """
     path = change.path
     size = later.size(path)

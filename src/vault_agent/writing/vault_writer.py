@@ -1,6 +1,7 @@
-"""The one path that every write takes.
+"""Carries out every write, always by the same steps.
 
-Locks, right, path, reading, compare-and-swap, quiet time, the plan, the log, the disk, the index.
+It takes the locks, checks the right and the path, reads the file, compares its hash, waits until
+nobody else changes the file, runs the plan, logs, changes the disk, and has the index follow.
 Operations are small functions on top: they make a `Write` and a plan, and call one method here.
 """
 
@@ -46,12 +47,13 @@ TRIES = 3
 _EXPIRE_SECONDS = 3_600.0
 _FIRST_PAUSE, _LONGEST_PAUSE = 1.0, 60.0
 _CLOSING_LOOKS = 2
-"""A file that somebody has saved into is looked at once more."""
+"""The second look is at files that somebody had saved into before the first one."""
 
 _T = TypeVar("_T")
 
 Reindex: TypeAlias = "Callable[[Sequence[str], int], Awaitable[IndexState]]"
-"""Indexes paths. Returns the revision that has them, or `PENDING` after some milliseconds."""
+"""Indexes paths. Returns the revision that has them, or `PENDING` if that takes more milliseconds
+than the second argument."""
 
 
 class VaultWriter:
@@ -76,14 +78,14 @@ class VaultWriter:
         self._steps = WriteSteps(executor)
         self._locks = Locks()
         self._threads = Threads(THREADS, "write")
-        self._knows = knows  # whether the index knows a path
-        self._looking = Threads(1, "look")  # writes that wait for a slow disk do not delay it
+        self._knows = knows  # whether the index has a note at a path
+        self._looking = Threads(1, "look")  # its own: writes on a slow disk do not delay it
         self._refusal: VaultAgentError | None = Busy("SERVER_BUSY", "The vault is opening.")
         self._state = "recovering"
-        self._conflicts: list[LoggedWrite] = []  # not read anew for each `health`
+        self._conflicts: list[LoggedWrite] = []  # as last read from the log, for `health`
         self._ready = anyio.Event()
         self._tasks: set[asyncio.Future[Any]] = set()
-        self._is_failing = False  # the last look has met a defect
+        self._is_failing = False  # whether the last look raised an unexpected error
 
     # --- writing --------------------------------------------------------------------------------
 
@@ -95,7 +97,8 @@ class VaultWriter:
     async def edit(self, path: str, write: Write, plan: Plan) -> Written:
         """Edit a note that exists.
 
-        `plan` gets its bytes and returns splices, or a `Planned` with them. It raises coded errors.
+        `plan` takes the bytes of the note, and returns splices or a `Planned` with them. It raises
+        coded errors.
 
         Raises:
             NotFound: `NOTE_NOT_FOUND`.
@@ -108,11 +111,11 @@ class VaultWriter:
             Unavailable: `WRITE_UNSUPPORTED_HERE`.
             Failed: `DISK_FULL`, `WRITE_NOT_VERIFIED`.
         """
-        if isinstance(plan, Costly):  # on a large note its work is done before the lock is held
+        if isinstance(plan, Costly):  # its work on a large note is done before the lock is held
             await self._require_ready()
             read = partial(self._steps.read_to_plan, path, write, SMALL_BYTES)
             note = None
-            with suppress(NotFound):  # it may be away for a moment
+            with suppress(NotFound):  # `_run_locked` waits for a note that is away
                 note = await self._try(read, retries=True)
             plan = plan if note is None else await plan.done_for(note, self.allowance)
         step = partial(self._steps.edit, path, write, plan)
@@ -121,8 +124,8 @@ class VaultWriter:
     async def create(self, path: str, write: Write, content: bytes) -> Written:
         """Create a file that does not exist, and its folders. It never replaces one.
 
-        The names of what does not exist are checked by the rules of `vault.paths`. A folder on the
-        way that exists in another spelling is used as it is.
+        New names are checked by the rules of `vault.paths`. A folder of the path that exists in
+        another spelling is used as it is spelled.
 
         Raises:
             InvalidRequest: `INVALID_NOTE_NAME`.
@@ -138,14 +141,17 @@ class VaultWriter:
         return await self._run_locked(write, step, path, retries=write.retries, creates=True)
 
     async def remove(self, path: str, write: Write, *, permanent: bool = False) -> Written:
-        """Move a file to `.trash/`, or remove it. Its bytes stay in the log. Raises as `edit`."""
+        """Move a file to `.trash/`, or with `permanent` remove it. Raises as `edit`.
+
+        The log keeps the bytes of a removed file. The owner can also move a folder to `.trash/`.
+        """
         step = partial(self._steps.remove, path, write, permanent=permanent)
         return await self._run_locked(write, step, path)
 
     async def last_write(self, write: Write) -> int | None:
         """Return the number of the last write, for a plan that is made before `transact`.
 
-        None if `write` is done already under its key.
+        Return None if `write` is done already under its key.
 
         Raises:
             VaultAgentError: if the author may not write, or nobody may.
@@ -158,11 +164,11 @@ class VaultWriter:
     ) -> Written:
         """Change several files. All changes are logged, then carried out, and always finished.
 
-        `plan` runs in a thread, while no other write runs. It reads what it needs itself. If it is
-        made before, `since` is the number of the last write that it takes into account.
-        `write.expected_hash` is compared with the first change that has bytes before. A change that
-        somebody else's save makes impossible is left out, with the warning `RECOVERY_CONFLICT`; if
-        it is the first one, nothing is done.
+        `plan` runs in a thread, while no other write runs, and reads the files that it needs. If
+        the transaction was planned earlier, `since` is what `last_write` returned before that.
+        `write.expected_hash` is compared with the file of the first change that has a hash before.
+        A change that somebody else's save makes impossible is left out, with the warning
+        `RECOVERY_CONFLICT`. If it is the first change, nothing is done.
 
         Raises:
             Overtaken: if another write came after `since`.
@@ -179,11 +185,12 @@ class VaultWriter:
         copy_beside: bool = False,
         at_once: int | None = None,
     ) -> Written:
-        """Take back a write: by default the author's last one. It is itself a write.
+        """Take back a write: by default the author's last one. An undo is itself a write.
 
-        A file that was changed since is merged line by line. Where that is not possible and
-        `copy_beside` is set, the bytes before become a new file beside it, with the warning
-        `UNDO_CONFLICT`. That is a write of its own, needs the right to create, and can be undone.
+        A file that was changed since is merged line by line. If that is not possible and
+        `copy_beside` is set, nothing is taken back. Instead the bytes from before the write become
+        a new file beside that file, with the warning `UNDO_CONFLICT`. The new file needs the right
+        to create, and can be undone.
 
         Raises:
             NeedsJob: if the write has changed more than `at_once` files.
@@ -197,7 +204,7 @@ class VaultWriter:
         return await self._run_locked(write, step, retries=True)
 
     def may_write(self, author: Author, path: str) -> bool:
-        """Whether an author may change the note at a path, by its folder alone."""
+        """Whether an author may change the note at a path, by the folders alone."""
         return self._executor.permission.allows(author, path)
 
     # --- the log --------------------------------------------------------------------------------
@@ -210,14 +217,14 @@ class VaultWriter:
         before: int | None = None,
         limit: int = 50,
     ) -> list[LoggedWrite]:
-        """Return the writes of the log, newest first; `before` is the `seq` of the page before."""
+        """Return a page of the log, newest first, of writes whose `seq` is below `before`."""
         log = self._executor.log
         return await self._threads.run(
             lambda: log.page(path=path, agent=agent, before=before, limit=limit)
         )
 
     async def logged(self, write_id: str) -> tuple[LoggedWrite, bool | None]:
-        """Return one write, and whether its file has other bytes now (None for several files).
+        """Return one write, and whether its file has other bytes now; None if it has several files.
 
         Raises:
             NotFound: `WRITE_NOT_FOUND`.
@@ -227,7 +234,7 @@ class VaultWriter:
     async def forget(
         self, *, write_id: str | None = None, older_than_days: int | None = None
     ) -> int:
-        """Delete the kept bytes of one write, of old ones, or of all. Return of how many.
+        """Delete the kept bytes of one write, of old ones, or of all. Return how many writes.
 
         Raises:
             NotFound: `WRITE_NOT_FOUND`.
@@ -239,9 +246,10 @@ class VaultWriter:
     # --- running --------------------------------------------------------------------------------
 
     async def run(self) -> None:
-        """Recover, then look at displaced files and forget old bytes, without end.
+        """Recover, then look at displaced files and delete old bytes until cancelled.
 
-        A defect is reported to `on_crash`, `health` shows it, and the work goes on after a pause.
+        An unexpected error goes to `on_crash`, and `health` shows it. The loop goes on after a
+        pause.
         """
         pause = _FIRST_PAUSE
         while not await self._try_to_recover():
@@ -258,7 +266,7 @@ class VaultWriter:
                 if time.monotonic() >= expire_at:
                     expire_at += _EXPIRE_SECONDS
                     await self._expire()
-            except Exception as error:  # noqa: BLE001 - a defect must not end this loop
+            except Exception as error:  # noqa: BLE001 - no error may end this loop
                 self._on_crash(describe_crash(error))
                 pause = min(2 * pause, _LONGEST_PAUSE) if self._is_failing else _FIRST_PAUSE
                 self._is_failing = True
@@ -280,7 +288,7 @@ class VaultWriter:
                 await self._reindex([*saved, *executor.take_unsure()], 0)
 
     async def close(self) -> None:
-        """Look at all displaced files, sooner than otherwise, and close the log."""
+        """Look at all displaced files before they are due, and close the log."""
         try:
             for _ in range(_CLOSING_LOOKS):
                 if len(self._executor.linger) and self._state == "ready":
@@ -296,7 +304,7 @@ class VaultWriter:
         self._executor.log.close()
 
     def health(self) -> WriteHealth:
-        """Return how the vault is written."""
+        """Return the state of writing in the vault."""
         disk = self._executor.disk
         paths = [conflict.changes[0].place for conflict in self._conflicts]
         is_recovering = self._executor.is_interrupted or self._is_failing
@@ -319,7 +327,11 @@ class VaultWriter:
     # --- internals ------------------------------------------------------------------------------
 
     async def _require_ready(self) -> None:
-        """Wait for a vault that has just been opened, as long as for a note that is in use."""
+        """Wait until the vault accepts writes, as long as for a note that is in use.
+
+        Raises:
+            VaultAgentError: why it accepts none.
+        """
         with anyio.move_on_after(self._times.quiet_wait):
             await self._ready.wait()
         if self._executor.is_interrupted:
@@ -328,7 +340,7 @@ class VaultWriter:
             raise self._refusal.again()
 
     async def _try_to_recover(self) -> bool:
-        """Recover, and return whether writes are accepted or impossible."""
+        """Recover. Return whether writes are accepted now, or known to be impossible here."""
         async with self._locks.everything():
             try:
                 await self._threads.run(self._recover)
@@ -340,7 +352,7 @@ class VaultWriter:
                 return False
             except (CannotOpen, OSError):
                 return False
-            except Exception as error:  # noqa: BLE001 - a defect, and writing stays off
+            except Exception as error:  # noqa: BLE001 - unexpected, and writing stays off
                 self._on_crash(describe_crash(error))
                 return False
         await self._read_conflicts()
@@ -364,7 +376,7 @@ class VaultWriter:
                 await self._threads.run(self._executor.expire)
 
     def _look(self, paths: Sequence[str]) -> list[str]:
-        """Look at the displaced files of notes. Return the notes that somebody had saved into."""
+        """Look at the displaced files of notes. Return the paths of those that were saved into."""
         executor, saved = self._executor, []
         with suppress(VaultAgentError, CannotOpen, OSError), executor.open_root() as root:
             for path in paths:  # a move of its folder may have looked at one
@@ -374,9 +386,9 @@ class VaultWriter:
         return saved
 
     async def _wait_until_back(self, path: str) -> None:
-        """Wait while a note that the index knows is away. One that stays away is gone.
+        """Wait, for a short time, for a note that the index has and the disk has not.
 
-        Some editors rename a file as they save it, and then write it anew.
+        Some editors rename a note as they save it, and then write a new file.
         """
         if self._knows is None or not is_note(path):
             return
@@ -396,9 +408,9 @@ class VaultWriter:
     async def _try(
         self, step: Callable[[], _T], path: str | None = None, *, retries: bool = False
     ) -> _T:
-        """Run a step in a thread, again if somebody else changes the note meanwhile.
+        """Run a step in a thread. Repeat it if somebody else changes the note meanwhile.
 
-        If there is no note at `path`, wait until it is back.
+        If there is no note at `path`, wait once until it is back.
         """
         deadline = time.monotonic() + self._times.quiet_wait
         tries = TRIES if retries else 1
@@ -431,8 +443,8 @@ class VaultWriter:
         """Carry out a write of one path or of several, and return its reply.
 
         The locks of the path and the key are held, or of everything. If the caller is cancelled
-        before the step has begun, nothing is done. After that it is announced, and its paths are
-        handed to the index.
+        before the step has begun, nothing is done. Once it has begun, the write is carried out,
+        announced and indexed all the same.
         """
         await self._require_ready()
         if path is None:
@@ -444,6 +456,7 @@ class VaultWriter:
             await self._require_ready()
             if creates and path is not None:
                 await self._wait_until_back(path)
+            # The step itself keeps its result: after a cancellation, `_try` returns none.
             done: list[Done] = []
             try:
                 await self._try(
@@ -458,12 +471,12 @@ class VaultWriter:
         return await asyncio.shield(indexing)
 
     def _reindex_unsure(self) -> None:
-        """Hand what failed writes may have changed, and copies beside, to the index."""
+        """Index what interrupted writes may have changed, and new copies beside notes."""
         if paths := self._executor.take_unsure():
             self._keep(self._reindex(paths, 0))
 
     def _keep(self, work: Awaitable[_T]) -> asyncio.Future[_T]:
-        """Run work to its end, in a task of its own. The loop itself keeps no task alive."""
+        """Run work in a task of its own, and keep a reference: the event loop's is weak."""
         task = asyncio.ensure_future(work)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
@@ -477,7 +490,7 @@ class VaultWriter:
             await self._read_conflicts()
         if reply.write_id is None:
             return reply
-        changes = () if logged is None else logged.changes  # a reply names only some
+        changes = () if logged is None else logged.changes  # a reply may name only some
         named = [path for change in changes for path in (change.place, change.path)]
         paths = [reply.path, reply.moved_from, *named]
         index = await self._reindex(list(dict.fromkeys(filter(None, paths))), write.wait_ms)
@@ -489,12 +502,12 @@ class VaultWriter:
 
 
 class Locks:
-    """Any number of names, each held by one task at a time, or all of them by one task."""
+    """Locks for names. One task holds a name at a time, or one task holds all names."""
 
     def __init__(self) -> None:
         self._held: set[str] = set()
         self._everything = False
-        self._waiting = 0  # tasks that want everything: they go first
+        self._waiting = 0  # tasks that want everything: they come first
         self._freed = asyncio.Event()
 
     @asynccontextmanager
@@ -528,6 +541,6 @@ class Locks:
             self._free()
 
     def _free(self) -> None:
-        """Let all that wait look again."""
+        """Wake all waiting tasks, which then look again at what is held."""
         self._freed.set()
         self._freed = asyncio.Event()

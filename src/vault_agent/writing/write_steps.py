@@ -1,4 +1,4 @@
-"""The steps of each write and of undo, in a thread and under the locks of `VaultWriter`."""
+"""The steps of every write. They run in a thread, under the locks of `VaultWriter`."""
 
 from __future__ import annotations
 
@@ -59,17 +59,18 @@ _MARKS: Final = tuple(
 
 
 class WriteSteps:
-    """The writes of one vault, each of one file or of several. Every method runs in a thread.
+    """What `VaultWriter` runs in threads for the writes of one vault.
 
-    Those that take the root of the vault are steps of `run`, under the locks of `VaultWriter`. Each
-    checks the path, reads the file and makes the plan; `_log_and_apply` does the rest.
+    A method that takes the root of the vault is the step of a write, for `run`. `VaultWriter` holds
+    the locks meanwhile. The step checks the path, reads the file and runs the plan, and
+    `_log_and_apply` does the rest.
     """
 
     def __init__(self, executor: WriteExecutor) -> None:
         self._executor = executor
 
     def run(self, write: Write, step: Callable[[VaultRoot], Done]) -> Done:
-        """Open the vault and take the step of a write, unless it is done already under its key."""
+        """Open the vault and take the step of a write, unless the write is done under its key."""
         with self._executor.opened(write) as (root, replayed):
             return step(root) if replayed is None else (replayed, None)
 
@@ -82,9 +83,10 @@ class WriteSteps:
             return self._executor.disk.find(root, path, edits=True).data
 
     def read_to_plan(self, path: str, write: Write, more_than: int) -> bytes | None:
-        """Return the bytes of a note if there are `more_than` some, else None.
+        """Return the bytes of a note that has more than `more_than` bytes, or None.
 
-        None also if the write is done already under its key. Raises as `edit`.
+        Return None also if there is no note, or if the write is done already under its key. Raises
+        as `edit`.
         """
         with self._executor.opened(write) as (root, replayed):
             if replayed is not None:
@@ -96,7 +98,7 @@ class WriteSteps:
             return self._executor.find(root, path, write, edits=True)
 
     def edit(self, path: str, write: Write, plan: Plan, root: VaultRoot) -> Done:
-        """Edit a note. Raises `Changed` or `Disturbed` if it is worth another try."""
+        """Edit a note. Raises `Changed` or `Disturbed` if another try may succeed."""
         self._executor.permission.check_path(write.author, path)
         if not is_note(path):
             raise missing()
@@ -143,7 +145,7 @@ class WriteSteps:
         return self.edit(existing, write, plan, root)
 
     def remove(self, path: str, write: Write, root: VaultRoot, *, permanent: bool) -> Done:
-        """Move a file to the trash, or remove it; or move a folder there, if the owner asks."""
+        """Move a file, or for the owner a folder, to the trash; with `permanent` remove a file."""
         self._executor.permission.check_path(write.author, path)
         if permanent:
             _check_kept(root, path)
@@ -189,7 +191,7 @@ class WriteSteps:
         logged, warnings = self._to_take_back(write_id, write)
         if at_once is not None and len(logged.changes) > at_once:
             raise NeedsJob
-        for change in logged.changes:  # before a file is looked at: it may be denied since
+        for change in logged.changes:  # before a file is read: its path may be denied by now
             self._check_paths(write, change)
         try:
             transaction = plan_undo(root, self._executor.disk, self._executor.log, logged)
@@ -210,8 +212,8 @@ class WriteSteps:
     def logged(self, write_id: str) -> tuple[LoggedWrite, bool | None]:
         """Return a write, and whether its file has other bytes now. See `VaultWriter.logged`.
 
-        Of a write that was taken back: other bytes than the last write has left. Else a file of
-        another size is not read.
+        For a write that was taken back, the file is compared with what the last write to its path
+        left. For others, a file of another size has other bytes, and is not read.
         """
         executor = self._executor
         logged = executor.log.get(write_id)
@@ -267,7 +269,7 @@ class WriteSteps:
         whose, details = ("", {}) if last is None else _whose(last)
         if logged is None:
             what = f"You have no write to take back.{whose}"
-            # Without a write there is nothing to list.
+            # The remedy is to list the writes: with no write at all, there is none.
             raise NotFound("WRITE_NOT_FOUND", what, details, remedy=None if whose else "")
         if last is None or last.seq == logged.seq:
             return logged, ()
@@ -277,7 +279,10 @@ class WriteSteps:
     def _copy_beside(
         self, root: VaultRoot, write: Write, touched: Touched, before: bytes
     ) -> Transaction:
-        """Return the change that puts the bytes before a write beside a file, if none has them."""
+        """Return the transaction that puts the bytes from before a write beside their file.
+
+        It has no changes if such a file is there already.
+        """
         self._executor.permission.check_right(replace(write, right=Right.CREATE))
         path = free_beside(root, self._executor.disk, touched.path, "before undo", before)
         what = f"{touched.what} Nothing was taken back: the text before is beside it."
@@ -297,7 +302,7 @@ class WriteSteps:
         hashes = (change.hash_before for change in changes)
         if (first := next(filter(None, hashes), None)) is not None:
             check_hash(write, first)
-        changes = changes or [VaultChange.edit(path, b"", b"")]  # a reply needs one
+        changes = changes or [VaultChange.edit(path, b"", b"")]  # the reply is made of one
         return self._log_and_apply(
             root,
             write,
@@ -318,14 +323,17 @@ class WriteSteps:
         changes: Sequence[VaultChange],
         warnings: Sequence[Warning] = (),
         undoes: str | None = None,
-        **said: Any,
+        **fields: Any,
     ) -> Done:
-        """Log a write, carry it out, and return its reply, which names `path`."""
+        """Log a write and carry it out. Return its reply and the entry of the log.
+
+        The reply names `path` and has the other `fields`.
+        """
         executor = self._executor
         if not executor.disk.durable:
             what = "The vault is on a drive that may upload or keep the change only later."
             warnings = (*warnings, Warning("WRITE_NOT_DURABLE", what))
-        reply = replies.make_reply(write, path, changes, warnings=warnings, **said)
+        reply = replies.make_reply(write, path, changes, warnings=warnings, **fields)
         if write.dry_run or not reply.changed:
             return reply, None
         for change in changes:
@@ -336,7 +344,7 @@ class WriteSteps:
             logged = executor.begin(root, write, reply, changes, undoes)
         except Failed:
             if len(changes) > 1:  # no other write runs
-                with suppress(Failed):  # what it has kept until the disk was full is of no use
+                with suppress(Failed):  # bytes that were kept until the disk was full are of no use
                     executor.log.remove_unneeded()
             raise
         logged, not_done = executor.apply(root, logged)
@@ -348,10 +356,12 @@ class WriteSteps:
         return reply, logged
 
     def _settle_below(self, root: VaultRoot, folder: str) -> None:
-        """Look at the displaced files in a folder that moves, which would move with it.
+        """Look at the displaced files of notes in a folder that is about to move.
+
+        Later looks would not find these notes at their old paths.
 
         Raises:
-            Disturbed: it is too early to look at one of them.
+            Disturbed: it is too early to look at one of the files.
         """
         executor = self._executor
         while (lingering := executor.linger.take_due()) is not None:
@@ -366,7 +376,7 @@ class WriteSteps:
         if change.after is not None and len(change.after) > (change.size_before or 0):
             executor.check_size(change.path, change.after)
         if change.kind is ChangeKind.EDIT:
-            with suppress(OSError, CannotOpen):  # it comes into being before
+            with suppress(OSError, CannotOpen):  # an earlier change may create the file
                 executor.disk.check(root, change.path, edits=True)
 
     def _check_paths(self, write: Write, change: VaultChange) -> None:
@@ -414,10 +424,10 @@ _DAY: Final = len("2026-01-01")
 
 
 def dating(plan: Plan, now: datetime, *, whole: bool = False) -> Plan:
-    """Return a plan that also sets `updated` to a time, if the note has it and is changed.
+    """Return a plan that also sets `updated` to `now`, if the note has that key and changes.
 
-    With `whole`, the plan gives the note the text that somebody had before it: an earlier time in
-    it is not a wish.
+    An `updated` that the plan itself changes is kept. With `whole`, the plan replaces the whole
+    text: an `updated` earlier than the note's is left over from an older copy, and set to `now`.
     """
 
     def dated(note: bytes) -> Planned:
