@@ -1,4 +1,4 @@
-"""Who calls an operation, and what it runs in."""
+"""Who calls an operation, and the context in which it runs."""
 
 from __future__ import annotations
 
@@ -44,11 +44,11 @@ class Caller:
 
     @property
     def author(self) -> Author:
-        """This caller as one who writes."""
+        """The author of what this caller writes."""
         return Author(
             name=self.name if self.is_named_agent else "",
             client=self.client,
-            folders=self.scope.folders or None,  # who sees all has no limit of its own
+            folders=self.scope.folders or None,  # none in a scope: the whole vault
             deny=self.scope.deny,
             rights=self.rights,
         )

@@ -1,8 +1,8 @@
 """Pages of lists: cursors that continue them, and as many entries as fit into a reply.
 
-A cursor belongs to one vault and one request, whatever its `limit`, and optionally to one revision
-of the index. It is not secret. An operation must treat its position as input: any caller can make
-one.
+A cursor belongs to one vault and one request, whatever `limit` that has, and optionally to one
+revision of the index. It is not secret, and any caller can make one: an operation must treat its
+position as input.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from vault_agent.vaults.open_vault import OpenVault
 
 PAGE_BYTES = REPLY_BYTES - 64 * 1024
-"""JSON of the entries of a page. The rest of a reply is for what else it has, such as warnings."""
+"""The most bytes of JSON in the entries of a page. The rest of a reply is for its other fields."""
 
 
 MAX_CURSOR_CHARACTERS = 300
@@ -120,12 +120,12 @@ def decode_cursor(request: object, cursor: str, *types: type[int | str], vault: 
     if not has_types or not (revision is None or isinstance(revision, str)):
         raise invalid_cursor()
     if any(isinstance(value, int) and not 0 <= value < _MAX_NUMBER for value in position):
-        raise invalid_cursor()  # no number that the database can take
+        raise invalid_cursor()  # the database can take no such number
     return Cursor(tuple(position), revision)
 
 
 def position_of(vault: OpenVault, request: Any, *types: type[int | str]) -> Position | None:
-    """Return where a request's list continues. None is its beginning.
+    """Return where the list of a request continues, or None for its beginning.
 
     Raises:
         InvalidRequest: `INVALID_CURSOR`.

@@ -24,14 +24,14 @@ from vault_agent.writing.files import MAX_ATTACHMENT_BYTES
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeleteBody(NoteBody):
-    """The body of `POST /write/delete`. The file, or the owner's folder, goes to `.trash/`."""
+    """The body of `POST /write/delete`. The file goes to `.trash/`. The owner can name a folder."""
 
     confirm: bool = False
     """Must be true."""
     permanent: bool = False
     """Do not keep it in `.trash/`."""
     missing_ok: bool = False
-    """A note that is not there is no error."""
+    """It is no error if there is no such note."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,7 +57,7 @@ class AttachmentBody(WriteBody):
 
     path: FilePath
     expected_hash: Internal[str | None] = None
-    idempotency_key: Internal[str | None] = None  # of the header
+    idempotency_key: Internal[str | None] = None  # in a header
     content: Internal[bytes] = b""
 
 

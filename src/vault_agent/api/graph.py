@@ -86,7 +86,7 @@ async def graph(call: CallContext, request: GraphQuery) -> GraphToBuild[WholeGra
             await _with_global(call, data)
         return await in_thread(dump, {"data": data, "warnings": warnings})
 
-    if as_objects:  # notes of the global vault are in it, which has revisions of its own
+    if as_objects:  # it has notes of the global vault, which has revisions of its own
         body = await build()
         return GraphToBuild(_digest(body), lambda: _ready(body))
     described = (
@@ -114,7 +114,7 @@ async def _with_global(call: CallContext, data: dict[str, Any]) -> None:
         node = nodes.setdefault(
             note.note_id,
             {
-                "id": f"global:{note.note_id}",  # the note ID of another vault may be the same
+                "id": f"global:{note.note_id}",  # a note of this vault may have the same ID
                 "identifier": note.identifier,
                 "label": note.title,
                 "type": note.type,

@@ -89,7 +89,7 @@ async def links(call: CallContext, request: LinksRequest) -> Result[LinksPage]:
 
 
 async def _across(call: CallContext, links: tuple[NoteLink, ...]) -> tuple[NoteLink, ...]:
-    """Say of links such as `[[global:a]]` where they lead in the global vault."""
+    """Return links, and say where those such as `[[global:a]]` lead in the global vault."""
     names = {link.target for link in links if link.status == "unresolved"}
     targets = await call.app.across.targets(call.vault, names)
     return tuple(

@@ -36,10 +36,10 @@ async def memory(call: CallContext, request: RecallQuery) -> Result[Recalled]:
 
 
 async def _in_project(call: CallContext, project: str | None) -> CallContext:
-    """Return the call with the vault of a project, or as it is.
+    """Return the call with the vault of a project. If `project` is None, return the call itself.
 
     Raises:
-        NotFound: `VAULT_UNKNOWN` if there is none of this name, or the caller is an agent.
+        NotFound: `VAULT_UNKNOWN` if there is no such project, or the caller is a named agent.
     """
     address = project and project_address(project)
     if address in (None, call.vault.address):

@@ -1,7 +1,7 @@
-"""The operations that change notes, and what their requests have in common.
+"""The operations that change notes, and what all requests to change something have in common.
 
-Every one of them is a `WriteBody`: `expectedHash`, `dryRun`, `idempotencyKey` and `waitMs` mean the
-same everywhere. What names a note that exists is a `NoteBody`: `path` or `noteId`, one of them.
+Each such request is a `WriteBody`: `expectedHash`, `dryRun`, `idempotencyKey` and `waitMs` mean the
+same everywhere. A request about a note that exists is a `NoteBody`, with either `path` or `noteId`.
 """
 
 from __future__ import annotations
@@ -135,7 +135,7 @@ class SectionBody(NoteBody):
 
     @property
     def heading_path(self) -> tuple[str, ...] | None:
-        """The headings from the outermost that is named to the one that is meant."""
+        """The headings that are named, from the outermost one to that of the section."""
         if not isinstance(self.heading, str):
             return self.heading
         return tuple(heading.strip() for heading in self.heading.split(" > "))
@@ -161,9 +161,9 @@ def make_write(
     retries: bool = False,
     digest: bytes = b"",
 ) -> Write:
-    """Return what every write is told: who asks for what, and how.
+    """Return the `Write` of a request.
 
-    `digest` is that of content that `request` does not have as text.
+    `digest` is the hash of content that `request` does not have as text.
     """
     content = dump(replace(request, **_NOT_PART_OF_THE_REQUEST))  # type: ignore[arg-type]
     return Write(
@@ -171,7 +171,7 @@ def make_write(
         right=right,
         author=caller.author,
         expected_hash=request.expected_hash,
-        # A dry run tells the hash of what its diff was made of.
+        # The reply of a dry run has the hash of the text that its diff was made of.
         hash_required=hash_required and not request.dry_run,
         dry_run=request.dry_run,
         key=request.idempotency_key,
@@ -185,7 +185,7 @@ async def path_of(call: CallContext, path: str | None, note_id: str | None) -> s
     """Return the path of a note that is named by its path, or by its ID.
 
     Raises:
-        NotFound: `NOTE_NOT_FOUND` for an unknown ID, and for what the caller does not see.
+        NotFound: `NOTE_NOT_FOUND` for an unknown ID, and for a note that the caller does not see.
     """
     if path is None:
         named = await call.vault.read(resolve, note_id or "", roots=call.vault.roots)
@@ -294,7 +294,7 @@ async def write_section(call: CallContext, request: SectionBody) -> Result[Writt
     address = PartAddress(
         request.heading_path or (), request.heading_id or "", request.block_id or ""
     )
-    # Of the rights, a section has only this one: the rest of the note is there before and after.
+    # Every action on a section needs only the right to edit: the rest of the note stays.
     write = make_write(call.caller, request, "section", Right.EDIT)
     if request.action == "renameHeading":
         return write_result(

@@ -1,6 +1,6 @@
-"""Operations: what a caller can do. A decorator makes one of a function.
+"""Operations: what a caller can do. A decorator makes an operation of a function.
 
-Everything else follows from it: the route and its OpenAPI description, who may use it, and the
+The rest follows from the operation: its route and its OpenAPI description, who may use it, and the
 types of the page.
 """
 
@@ -51,10 +51,10 @@ Data = TypeVar("Data")
 class Result(NamedTuple, Generic[Data]):
     """What an operation replies.
 
-    The warnings are those of the data, unless others are given. The ETag begins with `etag`.
-    `status` says that it is another than that of the route: 201 if something new was made, 202 if a
-    job does what was asked. `settle` is called once the reply was sent, with whether the caller
-    still was there: what the reply gives is noted as given only then.
+    `warnings` are by default those of the data. The ETag begins with `etag`. `status` is set if it
+    is not that of the route: 201 if something new was made, 202 if a job does what was asked.
+    `settle` is called after the reply was sent, with whether the caller was still connected. Only
+    then can it be logged what the caller has got.
     """
 
     data: Data
@@ -101,7 +101,7 @@ class Operation(Generic[Sent, Got]):
         max_body: the most bytes of a body.
         writes: whether it changes anything: notes, the index or jobs.
         needs: the setting that enables it, such as `write.enabled`; None if it is always enabled.
-        for_agents: whether agents may use it.
+        for_agents: whether named agents may use it.
         listed: the list in the reply's data that is cut if the reply is too large.
     """
 
@@ -236,10 +236,12 @@ def check_switch(setting: str, config: object) -> None:
 
 
 async def _with_note_ids(call: CallContext, request: Sent) -> Sent:
-    """Return a request with the note's ID for each `id:X`, where X is the `id` of its frontmatter.
+    """Return a request in which a note ID takes the place of each `id:X`.
+
+    The ID is that of the note with `id: X` in its frontmatter.
 
     Raises:
-        NotFound: `NOTE_NOT_FOUND`; `NOTE_AMBIGUOUS` with `details.notes` if several have it.
+        NotFound: `NOTE_NOT_FOUND`; `NOTE_AMBIGUOUS` with `details.notes` if several notes have X.
     """
     names = {
         name: value
@@ -267,9 +269,9 @@ def encode(operation: Operation[Any, Any], result: Result[Data]) -> tuple[Result
 
 
 def _tag(content_hash: str | None, body: bytes) -> str:
-    """Return the ETag of a reply: it changes with each byte that is sent.
+    """Return the ETag of a reply, which changes with each byte of it.
 
-    Of a reply with the whole content of a file, it begins with the hash of that.
+    For a reply with the whole content of a file, it begins with the hash of that file.
     """
     digest = blake2b(body, digest_size=8).hexdigest()
     return f"{content_hash}-{digest}" if content_hash else digest

@@ -136,7 +136,7 @@ async def note(call: CallContext, request: NoteRequest) -> Result[NoteContent]:
 
 
 PIECE_CHARACTERS = 204_800
-"""Of a large note that is sent in pieces."""
+"""In one piece of a large note."""
 
 
 def _piece(note: NoteContent, piece: int) -> NoteContent:

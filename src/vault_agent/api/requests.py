@@ -1,4 +1,4 @@
-"""What requests are made of, and how they are read.
+"""The parts that requests share, and how requests are read.
 
 Reading is strict: `true` is not a number, `1.0` is not an integer, and unknown fields are refused.
 An error names a field and a rule, and never repeats the input.
@@ -111,7 +111,7 @@ def parse_values(kind: type[Request], values: Mapping[str, Any]) -> Request:
     """Read arguments that came as JSON as a request. Raises InvalidRequest."""
     try:
         content = orjson.dumps(values)
-    except orjson.JSONEncodeError:  # it reads what is nested more deeply than it writes
+    except orjson.JSONEncodeError:  # orjson writes less deep nesting than it reads
         raise InvalidRequest("INVALID_REQUEST", "A value is nested too deeply.") from None
     return parse(kind, content)
 

@@ -27,7 +27,7 @@ class Schemas:
     def __init__(
         self, definitions: dict[str, dict[str, Any]] | None = None, *, requests: bool = False
     ) -> None:
-        """Add to these definitions, by default to none. Fields of requests may have defaults."""
+        """Add to `definitions`. With `requests`, fields with a default are not required."""
         self.definitions = {} if definitions is None else definitions
         self._classes: dict[str, type] = {}
         self._requests = requests
@@ -80,7 +80,7 @@ class Schemas:
         return {"required": names} if names else {}
 
     def field(self, field: SentField) -> dict[str, Any]:
-        """Return the schema of a field, with what it means and its default."""
+        """Return the schema of a field, with its description and its default."""
         schema = self._marked(field.kind, field.marks)
         doc = field.doc or _docs_of(field.owner).get(field.name, "")
         if doc:
@@ -91,7 +91,7 @@ class Schemas:
         return schema
 
     def _marked(self, kind: Any, marks: Sequence[Any]) -> dict[str, Any]:
-        """Return the schema of a type with what stands beside it."""
+        """Return the schema of a type, with the rules that mark it."""
         for mark in marks:
             if isinstance(mark, ReadAs):
                 kind = mark.kind

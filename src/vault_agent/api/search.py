@@ -93,7 +93,7 @@ def _several_of(call: CallContext, names: Sequence[str]) -> Several | None:
 
     Raises:
         Misconfigured: `FEATURE_DISABLED` if several vaults are off.
-        NotFound: `VAULT_UNKNOWN` if the caller is an agent, which knows one vault.
+        NotFound: `VAULT_UNKNOWN` if the caller is a named agent, which sees one vault only.
     """
     if not names:
         return None
@@ -104,7 +104,7 @@ def _several_of(call: CallContext, names: Sequence[str]) -> Several | None:
 
 
 _REGEX_SECONDS = 2.0
-"""After so long a search by regular expression pauses, and replies with a cursor."""
+"""After this time, a search by regular expression stops and replies with a cursor."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -115,7 +115,7 @@ class ResolveRequest:
     """An ID, a path, the end of a path, a note's name, alias or title, a `[[wikilink]]`, a
     `[Markdown](link.md)`, or an `obsidian://` or `file://` address."""
     from_: NoteId | None = None
-    """The ID of the note that has the link: it means what it leads to there."""
+    """The ID of the note that has the link. Where a link leads depends on its note."""
 
 
 _List = TypeVar("_List", NoteList, TaskList)

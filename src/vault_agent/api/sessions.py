@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from vault_agent.vaults.open_vault import OpenVault
 
 WAITS_HEADER = "Vault-Agent-Seconds"
-"""The header of how long a hook still waits, in seconds. Older servers ignore it."""
+"""The header with the seconds that a hook still waits for a reply. Older servers ignore it."""
 
 _ShortText = Annotated[str, Length(1, 200)]
 _LongText = Annotated[str, Length(0, 100_000)]
@@ -97,8 +97,8 @@ async def session_event(call: CallContext, request: SessionEventBody) -> Result[
     """Take an event of an agent's session, and return what it brings to the agent."""
     sessions = call.app.sessions
     if sessions is None:
-        check_switch("memory.enabled", call.vault.config)  # or journals, of course
-    assert sessions is not None  # noqa: S101 - open where one of them is on
+        check_switch("memory.enabled", call.vault.config)  # it is off, and so are journals
+    assert sessions is not None  # noqa: S101 - set while memory or journals are on
     fields = {name: getattr(request, name) for name in SessionEvent._fields}
     offer = await sessions.take(SessionEvent(**fields), seconds=request.seconds)
     return Result(offer.brought, offer.warnings, settle=offer.settle)
@@ -124,8 +124,8 @@ class MakeJournalBody:
     """A session whose journal is to be written now."""
 
     session_id: SessionId | None = None
-    """Its ID, or the first characters of it. Default: the open session of the vault with the latest
-    event."""
+    """The ID of the session, or its first characters. Default: the open session of the vault whose
+    last event is the latest."""
     title: _Name | None = None
     sections: Annotated[dict[_Name, _Section], Length(0, 20)] | None = None
     """The agent's own words about its session, by heading: Goal, Approach, Key Decisions, Problems
@@ -155,7 +155,7 @@ async def journals(call: CallContext, request: JournalsRequest) -> Result[Journa
 
 @operation("POST", "/journals", status=202, writes=True, needs=_JOURNALS_ON)
 async def journal_make(call: CallContext, request: MakeJournalBody) -> Result[OneJournal]:
-    """Write the journal of a session now, with the sections that its agent has written if any."""
+    """Write the journal of a session now. Sections that the agent has written become part of it."""
     app, journals = _journals_of(call)
     only = None if call.vault is app.vaults.default else call.vault.identity
     session = await journals.session_named(request.session_id, only)
@@ -179,7 +179,7 @@ def _journals_of(call: CallContext) -> tuple[App, Journals]:
     app.vaults.require_several()
     if app.journals is None:
         check_switch(_JOURNALS_ON, call.vault.config)
-    assert app.journals is not None  # noqa: S101 - open where it is on
+    assert app.journals is not None  # noqa: S101 - set while it is on
     return app, app.journals
 
 
@@ -233,7 +233,7 @@ class MemorySessionRequest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RefreshBody:
-    """Whether the session gets what would be recalled now, at its next event."""
+    """A session to recall notes for. With `apply`, it gets them at its next event."""
 
     session_id: SessionId
     apply: bool = False
@@ -250,7 +250,7 @@ class PinBody:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ForgetMemoryBody:
-    """Which entries of the log are removed. One of the three says which."""
+    """Which entries of the log are removed. One of the three fields says which."""
 
     session_id: SessionId | None = None
     older_than_days: Annotated[int, Between(0, 36_500)] | None = None
@@ -304,7 +304,7 @@ async def memory_session(call: CallContext, request: MemorySessionRequest) -> Re
 
 @operation("POST", "/memory/sessions/{sessionId}/refresh", writes=True, needs=_MEMORY_ON)
 async def memory_refresh(call: CallContext, request: RefreshBody) -> Result[SessionRefresh]:
-    """Return what a session would get now. With `apply`, it comes at its next event."""
+    """Return what a session would get now. With `apply`, the session gets it at its next event."""
     return Result(await deliveries_of(call.app).refresh(request.session_id, apply=request.apply))
 
 
@@ -328,7 +328,7 @@ async def memory_forget(call: CallContext, request: ForgetMemoryBody) -> Result[
 
 
 def _identities(vault: OpenVault, app: App, project: str | None) -> list[str] | None:
-    """Return the vaults whose sessions are listed, or None for all of them.
+    """Return the identities of the vaults whose sessions are listed, or None for all vaults.
 
     Raises:
         NotFound: `VAULT_UNKNOWN` if there is no such project.
@@ -366,7 +366,7 @@ async def _details(call: CallContext, session_id: str) -> Result[OneSession]:
 
 
 def _place(session: Session) -> tuple[int, str]:
-    """Return the place of a session in the list, the latest first."""
+    """Return the place of a session in the list. The session with the latest event comes first."""
     return int(session.last_event_at * 1000), session.session_id
 
 

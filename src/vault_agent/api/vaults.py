@@ -40,7 +40,7 @@ class JobRequest:
 
 
 class Feed(NamedTuple):
-    """What is sent as events. `follow` yields it: what comes after an ID, if it has IDs."""
+    """A stream of events. `follow` yields those after an ID, if the events have IDs."""
 
     follow: Callable[[str | None], AsyncIterator[StreamItem | Job]]
     last_id: str | None = None

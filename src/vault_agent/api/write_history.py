@@ -35,14 +35,14 @@ class UndoBody(WriteBody):
     write_id: WriteId | None = None
     """Default: your own last write."""
     copy_beside: Annotated[bool, JsonKey("copy")] = False
-    """If the note has changed since, put the text before beside it: a new write."""
+    """If the note has changed since, make a new note beside it with the text before the write."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ForgetBody:
     """The body of `POST /writes/forget`: delete the kept bytes of writes, so they can't be undone.
 
-    One of the three says which.
+    One of the three fields says which.
     """
 
     write_id: WriteId | None = None

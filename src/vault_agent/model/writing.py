@@ -41,7 +41,7 @@ class Right(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Author:
-    """Who writes, and the limits of that caller. They narrow the settings, never widen them."""
+    """Who writes. Its folders and rights narrow those of the settings, and never widen them."""
 
     name: str = ""  # of a named agent; "" for all others
     client: str = "http"  # `cli`, `http`, `web`; of an agent `mcp:{program}` or `mcp`
@@ -70,25 +70,26 @@ BY_OWNER = Author()
 PERSON = ("cli", "http", "web")
 """The clients of the owner. All others are of agents: an unnamed one is known by its client."""
 SERVER = "server"
-"""The client of `Write.by_itself` in the log. No author has it, so nobody undoes them unasked."""
+"""The client, in the log, of writes that the server makes by itself. No author has it. Therefore an
+undo without an ID never takes such a write back."""
 
 
 @dataclass(frozen=True, slots=True)
 class WriteTimes:
-    """Times of writing that no setting changes, in seconds."""
+    """Times in seconds that no setting changes."""
 
-    linger: float = 2.0  # a replaced file is looked at again after this time
-    closing: float = 0.3  # the same when the vault is closed: most editors save within milliseconds
+    linger: float = 2.0  # until a displaced file is looked at again
+    closing: float = 0.3  # the same when the vault closes: most editors save within milliseconds
     look_pause: float = 0.25  # between two looks at the displaced files
-    quiet_wait: float = 6.0  # a write waits so long for a note that somebody else is changing
-    away: float = 1.0  # and so long for a known note that is not there, as while an editor saves it
+    quiet_wait: float = 6.0  # the longest wait for a note that somebody else is changing
+    away: float = 1.0  # the longest wait for an indexed note that is not on the disk
 
 
 @dataclass(frozen=True, slots=True)
 class WriteLimits:
-    """The settings of writing. Folders are vault-relative; "" is the whole vault.
+    """The limits of writing in a vault. Folders are vault-relative; "" is the whole vault.
 
-    With `dates`, an edit sets `updated` in the frontmatter of a note that has it.
+    With `dates`, an edit sets `updated` in the frontmatter of a note that has that key.
     """
 
     folders: tuple[str, ...] = ("",)
@@ -113,21 +114,21 @@ class WriteState(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Write:
-    """What every operation passes with a change.
+    """Who asks for a change, and how it is made. Every operation passes one with its change.
 
     Args:
-        operation: its name in the log, as `append`.
+        operation: the name of the operation in the log, as `append`.
         right: what the author must be allowed to do.
         author: who writes.
         expected_hash: the hash of the file, in hex, or at least its first 16 digits.
         hash_required: whether `expected_hash` must be given.
         dry_run: check everything and return the diff, but write nothing.
         key: the idempotency key.
-        request: a digest of the whole request, to recognise another one with the same key.
+        request: a digest of the whole request, to refuse another request with the same key.
         wait_ms: how long to wait until a search finds the change.
-        retries: whether the edit means the same on another text. If somebody changes the note
-            meanwhile, it is then planned anew, at most three times.
-        by_itself: whether the server writes by itself. The log has `SERVER` as its client.
+        retries: whether the edit means the same on another text. If so, and somebody changes the
+            note meanwhile, the edit is planned anew, at most three times.
+        by_itself: whether the server writes by itself. Then the log has the client `SERVER`.
     """
 
     operation: str
@@ -176,16 +177,17 @@ class VaultChange:
     """A change of one file or folder: as it is planned, logged, carried out and taken back.
 
     Args:
-        path: of the file or folder, of a move the one before it.
+        path: of the file or folder; of a move, the path before it.
         target: the path after a move.
-        before: the bytes before, while they are in memory. The log keeps them by their hash.
-        after: the bytes after it, as `before`.
-        hash_before: the SHA-256 of the file, None if there is none or it is a folder.
+        before: the bytes before the change, while they are in memory. The log keeps them by their
+            hash.
+        after: the bytes after the change, as `before`.
+        hash_before: the SHA-256 of the bytes before; None for a new file and for a folder.
         temporary: the name of its temporary file, in `TEMP_FOLDER` or beside the file itself. Every
             logged change has one.
         links: how many links it rewrites.
-        redo: makes an edit anew of other bytes, if somebody has changed the file since. It raises
-            coded errors. Without it the edit is merged line by line, or the file is left alone.
+        redo: makes the edit anew of other bytes, if somebody has changed the file since. It raises
+            coded errors. Without `redo`, the edit is merged line by line or left out.
     """
 
     kind: ChangeKind
@@ -268,7 +270,7 @@ class VaultChange:
 
     @property
     def place(self) -> str:
-        """Its path afterwards."""
+        """The path of the file or folder after the change."""
         return self.target or self.path
 
     @property
@@ -293,7 +295,7 @@ class WrittenFile:
 
     @classmethod
     def of(cls, change: VaultChange) -> Self:
-        """Return a change as it is shown."""
+        """Return a change as replies show it."""
         return cls(
             path=change.place,
             before=change.path if change.target else None,
@@ -325,7 +327,7 @@ class Written:
     section_hash: str | None = None
     """Of the section after the change, if one was edited."""
     spans: int = 0
-    """The number of places that were changed. Of a move, all links."""
+    """The number of places that were changed. For a move, the number of links."""
     diff: str = ""
     """Unified, at most 64 KiB."""
     diff_truncated: bool = False
@@ -337,7 +339,7 @@ class Written:
     trash_path: str | None = None
     """Where a deleted note is now."""
     broken_links: int = 0
-    """How many links lead to the deleted file. They stay."""
+    """How many links lead to the deleted file. The links stay as they are."""
     files: tuple[WrittenFile, ...] = ()
     """The other files that were changed: at most 200."""
     file_count: int = 0
@@ -350,9 +352,9 @@ class Written:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LoggedWrite:
-    """A write of the log with all of its changes, by position. The log gives it its number."""
+    """A write as it is logged, with all of its changes in order."""
 
-    seq: int = 0  # its number in the log
+    seq: int = 0  # its number, which the log gives it
     write_id: str
     at: int  # milliseconds since 1970
     agent: str  # a named agent; "" for the others, which `client` tells apart
@@ -362,14 +364,14 @@ class LoggedWrite:
     key: str | None = None
     request: bytes | None = None  # a digest of the request with that key
     reply: str = "{}"  # JSON
-    undoes: str | None = None  # the write that it takes back
+    undoes: str | None = None  # the ID of the write that it takes back
     kept: bool = True  # whether the bytes are kept
     warning: str | None = None  # a code, if it did not end well
     changes: tuple[VaultChange, ...]
     folders: tuple[str, ...] = ()
-    """The folders that it makes, outermost first. Only the log has them later."""
+    """The folders that the write makes, outermost first. Empty when it is read from the log."""
     empties: tuple[str, ...] = ()
-    """The folders that the write made which this one takes back, outermost first."""
+    """The folders that the write `undoes` made, outermost first. They go once they are empty."""
 
     @property
     def undoable(self) -> bool:
@@ -442,7 +444,7 @@ class WriteNews:
 
 @dataclass(frozen=True, slots=True)
 class WriteHealth:
-    """How the vault is written."""
+    """The state of writing in a vault."""
 
     enabled: bool = False
     state: Annotated[str, OneOf("off", "recovering", "ready", "unsupported")] = "off"
@@ -513,7 +515,7 @@ class AddTaskBody(NoteBody):
 
     text: Annotated[Line, Length(0, 2000)]
     section: Heading | None = None
-    """The heading to append it under; else the end of the note."""
+    """The heading to append the task under. Default: the end of the note."""
     due: Date | None = None
     scheduled: Date | None = None
     start: Date | None = None
