@@ -51,23 +51,18 @@ class Author:
 
     @property
     def is_owner(self) -> bool:
-        """Whether this is the owner or an unnamed agent, whose number of writes is not limited."""
-        return not self.name
-
-    @property
-    def is_person(self) -> bool:
         """Whether this is the owner, and no agent."""
-        return self.is_owner and self.client in PERSON
+        return not self.name and self.client in OWNER_CLIENTS
 
     def may_take_back(self, logged: LoggedWrite) -> bool:
         """Whether this author may take back a write of the log: the owner all, an agent its own."""
         if self.name:
             return logged.agent == self.name
-        return self.is_person or (not logged.agent and logged.client == self.client)
+        return self.is_owner or (not logged.agent and logged.client == self.client)
 
 
 BY_OWNER = Author()
-PERSON = ("cli", "http", "web")
+OWNER_CLIENTS = ("cli", "http", "web")
 """The clients of the owner. All others are of agents: an unnamed one is known by its client."""
 SERVER = "server"
 """The client, in the log, of writes that the server makes by itself. No author has it. Therefore an

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from vault_agent.errors import Failed, IndexUnavailable, Unavailable, VaultAgentError
 from vault_agent.model.identifiers import content_hash
 from vault_agent.model.writing import (
-    PERSON,
+    OWNER_CLIENTS,
     SERVER,
     ChangeKind,
     LoggedWrite,
@@ -296,7 +296,7 @@ class WriteLog:
             return self._one(_LAST)
         if author.name:
             return self._one(f"{_LAST} AND agent = ? AND client <> ?", author.name, SERVER)
-        clients = PERSON if author.client in PERSON else (author.client,)
+        clients = OWNER_CLIENTS if author.client in OWNER_CLIENTS else (author.client,)
         listed = ", ".join("?" * len(clients))
         return self._one(f"{_LAST} AND agent = '' AND client IN ({listed})", *clients)
 

@@ -106,7 +106,7 @@ class Files:
             rewrite_links,
             lambda note: self.writer.may_write(write.author, note),
             partial(sees, write.author),
-            not write.author.is_person,
+            not write.author.is_owner,
             control or MoveControl(),
             partial(check_hash, write),
         )

@@ -69,7 +69,7 @@ class Permission:
         Raises:
             Busy: `TOO_MANY_REQUESTS` with `details.retryAfter`, in seconds.
         """
-        if author.is_owner:
+        if not author.name:
             return
         now = time.monotonic()
         times = self._times.setdefault(author.name, deque())

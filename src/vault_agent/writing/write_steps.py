@@ -153,7 +153,7 @@ class WriteSteps:
             change = VaultChange.remove(path, before)
             return self._log_and_apply(root, write, path, [change])
         target = self._free_in_trash(root, path)
-        if write.author.is_person and folder_exists(root, path):
+        if write.author.is_owner and folder_exists(root, path):
             move = VaultChange.move(path, target)
             return self._log_and_apply(root, write, path, [move], trash_path=target)
         file = self._executor.find_hash(root, path, write)
@@ -265,7 +265,7 @@ class WriteSteps:
                 raise NotFound("WRITE_NOT_FOUND", "There is no such write of yours.")
             return logged, ()
         logged = log.last_of(author)
-        last = log.last_of(None) if author.is_owner else None
+        last = None if author.name else log.last_of(None)
         whose, details = ("", {}) if last is None else _whose(last)
         if logged is None:
             what = f"You have no write to take back.{whose}"
