@@ -261,8 +261,8 @@ async def test_bytes_can_be_forgotten(vault: Vault):
 
 
 async def folders(vault: Vault) -> set[str]:
-    """Return the folders of a vault once no temporary file is left."""
-    await eventually_async(vault.temporaries, lambda left: not left)
+    """Return the folders of a vault once all temporary files and empty folders are removed."""
+    await eventually_async(vault.writer._executor.log.unswept, lambda left: not left)
     made = (path for path in vault.root.rglob("*") if path.is_dir())
     return {path.relative_to(vault.root).as_posix() for path in made} - {TEMP_FOLDER}
 
