@@ -95,7 +95,7 @@ class PromoteBody:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DemoteRequest:
-    """A note whose promotion is taken back, or a section of it."""
+    """A note, or a section of one, whose promotion is taken back."""
 
     note_id: NoteId
     section: Heading | None = None

@@ -34,7 +34,7 @@ class RenderBody:
 
     text: Annotated[str, Length(0, MAX_TEXT_CHARACTERS)]
     path: FilePath
-    """Where it will be: its links are those of a note at this path."""
+    """The path at which it will be. Its links lead where those of a note at this path do."""
 
 
 @operation("GET", "/notes/{noteId}/html", tagged=True)

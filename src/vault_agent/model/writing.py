@@ -208,27 +208,27 @@ class VaultChange:
         redo: Callable[[bytes], bytes] | None = None,
         links: int = 0,
     ) -> Self:
-        """Return new bytes for a file that exists."""
+        """Return the edit of a file that exists."""
         change = cls._of(ChangeKind.EDIT, path, before, after)
         return replace(change, redo=redo, links=links)
 
     @classmethod
     def create(cls, path: str, content: bytes) -> Self:
-        """Return a new file. Its folders are made. It never replaces a file."""
+        """Return the creation of a file, with its folders. It never replaces a file."""
         return cls._of(ChangeKind.CREATE, path, None, content)
 
     @classmethod
     def remove(cls, path: str, before: bytes) -> Self:
-        """Return the removal of a file. Its bytes stay in the log."""
+        """Return the removal of a file. The log keeps its bytes."""
         return cls._of(ChangeKind.REMOVE, path, before, None)
 
     @classmethod
     def move(
         cls, path: str, target: str, digest: bytes | None = None, size: int | None = None
     ) -> Self:
-        """Return another path for a file, or for a folder, which has no hash and no size.
+        """Return the move of a file, or of a folder, for which there is no hash and no size.
 
-        The folders of the new path are made. It never replaces a file. The log keeps no bytes.
+        The folders of the new path are made. A move never replaces a file. The log keeps no bytes.
         """
         return cls(
             kind=ChangeKind.MOVE,
@@ -242,7 +242,7 @@ class VaultChange:
 
     @classmethod
     def make_folder(cls, path: str) -> Self:
-        """Return a new folder, with those above it."""
+        """Return the creation of a folder, with those above it that are missing."""
         return cls(kind=ChangeKind.MAKE_FOLDER, path=path)
 
     @classmethod

@@ -218,7 +218,7 @@ def find_temporary(root: VaultRoot, change: VaultChange) -> Iterator[tuple[Folde
 def _with_pair(root: VaultRoot, change: VaultChange, step: Callable[[Pair], _T]) -> _T:
     """Take a step with the file of a change and the folder for its temporary file.
 
-    This is `TEMP_FOLDER`, or the file's own folder if it is on another file system than that.
+    That folder is `TEMP_FOLDER`, or the file's own if that is on another file system.
     """
     temporary = change.temporary or ""
     with at(root, change.path) as (folder, name), open_temp_folder(root) as temp_folder:

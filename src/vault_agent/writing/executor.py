@@ -1,4 +1,4 @@
-"""Logs writes, carries them out, and recovers after a failure. All of it runs in threads.
+"""Logs writes, carries them out, and recovers after a failure. Runs in threads.
 
 One class changes both the log and the files, because they must agree after every failure.
 """

@@ -127,8 +127,8 @@ class Finisher:
     ) -> list[VaultChange | None]:
         """Carry out the changes of a write from the position `first` on.
 
-        Return these changes as they were carried out, with None for each that was not possible. For
-        a note that somebody has changed since, that is a change planned anew.
+        Return these changes as they were carried out, with None for each that was not possible. The
+        change of a note that somebody has changed since is planned anew.
 
         Raises:
             VaultAgentError, OSError, CannotOpen: the disk fails. The write can be finished later.

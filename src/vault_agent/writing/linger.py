@@ -35,10 +35,10 @@ _AT_ONCE = 100
 
 @dataclass(frozen=True, slots=True)
 class Lingering:
-    """A change whose displaced file is still there.
+    """A change whose displaced file still exists.
 
     Args:
-        redo: makes our edit anew of another text; None if it means nothing there.
+        redo: makes our edit anew of another text; None if the edit means nothing in another one.
         base: the hash of the text that our edit was made of.
         result: the hash of the note after our edit.
         expected: the hashes of the displaced file if nobody has saved into it since the last look.

@@ -162,7 +162,7 @@ def plan_move(snapshot: Snapshot, root: VaultRoot, request: MoveRequest) -> Tran
 def _move(
     root: VaultRoot, path: str, to: str, check_hash: Callable[[bytes], object] | None
 ) -> VaultChange:
-    """Return the move of a file, whose hash is checked, or of a folder without such a check."""
+    """Check the hash of a file and return its move. Without `check_hash`, it is a folder."""
     if check_hash is None:
         return VaultChange.move(path, to)
     try:

@@ -88,8 +88,8 @@ def load_reply(reply: str) -> Written:
 def make_reply(write: Write, path: str, changes: Sequence[VaultChange], **more: Any) -> Written:
     """Return the reply of a write, with the diffs of its changes.
 
-    The reply names `path`, and is about the change of that path. This change may change nothing.
-    `more` are other fields of `Written`.
+    The reply names `path`, and has the hashes of the change at that path, or of the first change.
+    That change may change nothing. `more` are other fields of `Written`.
     """
     main = next((change for change in changes if path in (change.path, change.target)), changes[0])
     of_main = WrittenFile.of(main)
