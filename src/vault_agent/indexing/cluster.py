@@ -208,7 +208,7 @@ def _number_by_size(members: list[int]) -> list[int]:
 
 
 class CommunityMember(NamedTuple):
-    """What a community may be named after."""
+    """A note of a community, with the properties after which the community may be named."""
 
     path: str
     title: str

@@ -5,7 +5,7 @@ pipe that was its standard output; `protocol` defines the messages. It exits as 
 input closes, so a killed server leaves no process behind. An interrupted run leaves the index as it
 was.
 
-Worker processes parse the files. One is kept after a run, until the keeper was idle for
+Worker processes parse the files. One is kept after a run, until the keeper has been idle for
 `IDLE_SECONDS`. If a file crashes its worker, the other files are parsed nevertheless. A worker
 holds no file of a vault open between two batches, so the vault can be unmounted at any time.
 """

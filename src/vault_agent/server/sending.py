@@ -69,7 +69,7 @@ class RouteCall:
 
     @property
     def context(self) -> CallContext:
-        """What operations run in, for the caller that the gate admitted."""
+        """The context in which the operation runs, with the caller that the gate admitted."""
         return CallContext(self.request.app[APP], self.vault, self.caller)
 
 

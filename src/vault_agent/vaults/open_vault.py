@@ -78,7 +78,7 @@ class OpenVault:
     """The parts of one vault. Made by `open_vault`, and for an agent by `open_for_agent`.
 
     An agent's vault has the root and paths of its owner's, and an index of what the agent sees.
-    It is read like any other. What changes notes, and the watch, are the owner's.
+    It is read like any other vault. Its `write_access` and `watch` are those of the owner's vault.
     """
 
     def __init__(

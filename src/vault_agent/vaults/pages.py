@@ -53,7 +53,7 @@ class FileKeys:
         """Take the secret, the vault's identity, and what requests call it."""
         self._secret = secret
         self._identity = identity
-        # What the paths of its routes begin with.
+        # The beginning of the paths of the vault's routes.
         self._prefix = "" if address == DEFAULT else f"/vaults/{quote(address, safe=':')}"
         self._now = now
 

@@ -97,7 +97,7 @@ class Runs:
     async def index_paths(
         self, paths: Sequence[str], on_served: Callable[[IndexState], object] = lambda _: None
     ) -> None:
-        """Index files that have changed. It is not a job, and does not embed.
+        """Index files that have changed, without a job and without embeddings.
 
         `on_served` is called when searches see them, once or twice.
 
@@ -132,7 +132,7 @@ class Runs:
             self._note_all_read()
 
     async def index_changes(self) -> None:
-        """Index all changes of the vault since the last run. It is not a job."""
+        """Index all changes of the vault since the last run, without a job."""
         request = UpdateIndex(self._core.spec)
         await self._run(request, lambda event: self._serve_published(event, self._note_all_served))
         self._note_all_read()
