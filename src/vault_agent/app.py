@@ -115,7 +115,7 @@ async def open_app(
             endpoint,
             on_crash,
             registered or KnownVaults(),
-            may_write=config.write.enabled,
+            write_enabled=config.write.enabled,
             reranker=reranker,
         )
         await stack.enter_async_context(shared.allowance)

@@ -85,7 +85,7 @@ def test_openapi_has_the_name_and_summary_of_an_operation(monkeypatch: pytest.Mo
     )
 
 
-@pytest.mark.parametrize("caller", [Caller(CallerKind.AGENT, "a")])
+@pytest.mark.parametrize("caller", [Caller(CallerKind.NAMED_AGENT, "a")])
 @pytest.mark.parametrize(
     "operation", [each for each in OPERATIONS if not each.for_agents], ids=lambda each: each.name
 )

@@ -62,7 +62,7 @@ async def test_a_list_is_the_same_with_and_without_a_server(toolset):
             if value
         }
         agent = chosen.random() < 0.5
-        caller = Caller(CallerKind.AGENT, "one") if agent else OWNER
+        caller = Caller(CallerKind.NAMED_AGENT, "one") if agent else OWNER
         view = view_of(config, caller, toolset, rights)
         for method in METHODS:
             for meta in ({}, META):

@@ -80,7 +80,7 @@ async def test_an_agent_that_knows_one_vault_gets_nothing_of_the_global_one(
         await indexed(shared)
         vault = await app.vaults.open("project:shop")
         await indexed(vault)
-        for caller, wanted in ((OWNER, True), (Caller(CallerKind.AGENT, "helper"), False)):
+        for caller, wanted in ((OWNER, True), (Caller(CallerKind.NAMED_AGENT, "helper"), False)):
             body = RecallQuery(files=("src/101.py",))
             found = (await perform(memory.memory, CallContext(app, vault, caller), body)).reply.data
             assert any(each.vault == "global" for each in found.notes) is wanted

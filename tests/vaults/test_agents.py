@@ -65,7 +65,7 @@ async def finds(vault: OpenVault, query: str, *expected: str) -> None:
 
 
 def caller(scope: Scope = DESK) -> Caller:
-    return Caller(CallerKind.AGENT, "ada", scope, rights=frozenset(Right))
+    return Caller(CallerKind.NAMED_AGENT, "ada", scope, rights=frozenset(Right))
 
 
 async def test_its_index_has_only_what_it_sees_under_the_same_paths_and_ids(

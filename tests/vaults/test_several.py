@@ -301,7 +301,7 @@ async def test_an_agent_knows_one_vault(world: RegisteredVaults):
     world.project("app", {"a.md": "quinces"})
     async with world.app() as app:
         await ready(app, "project:app")
-        agent = Caller(CallerKind.AGENT, "helper")
+        agent = Caller(CallerKind.NAMED_AGENT, "helper")
         body = SearchQuery(query="quinces", vaults=("project:app",))
         with pytest.raises(NotFound, match="VAULT_UNKNOWN"):
             await perform(search.search, CallContext(app, app.vaults.default, agent), body)

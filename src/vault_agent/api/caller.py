@@ -16,10 +16,11 @@ if TYPE_CHECKING:
 
 
 class CallerKind(StrEnum):
-    """The kinds of callers. An unnamed agent is an `OWNER` that has `rights` and calls by MCP."""
+    """The kinds of callers."""
 
     OWNER = "owner"
-    AGENT = "agent"
+    UNNAMED_AGENT = "unnamed agent"
+    NAMED_AGENT = "named agent"
     WEB = "web"
 
 
@@ -40,7 +41,7 @@ class Caller:
     @property
     def is_named_agent(self) -> bool:
         """Whether this is a named agent: it may not run every operation, as all others may."""
-        return self.kind is CallerKind.AGENT
+        return self.kind is CallerKind.NAMED_AGENT
 
     @property
     def author(self) -> Author:
@@ -48,7 +49,7 @@ class Caller:
         return Author(
             name=self.name if self.is_named_agent else "",
             client=self.client,
-            folders=self.scope.folders or None,  # none in a scope: the whole vault
+            folders=self.scope.folders or None,  # a scope without folders is the whole vault
             deny=self.scope.deny,
             rights=self.rights,
         )

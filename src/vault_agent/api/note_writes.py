@@ -294,7 +294,8 @@ async def write_section(call: CallContext, request: SectionBody) -> Result[Writt
     address = PartAddress(
         request.heading_path or (), request.heading_id or "", request.block_id or ""
     )
-    # Every action on a section needs only the right to edit: the rest of the note stays.
+    # The right to edit is enough for every action: the rest of the note stays. The tool
+    # `vault_write` asks for the right to overwrite before it replaces a section (`mcp/tools.toml`).
     write = make_write(call.caller, request, "section", Right.EDIT)
     if request.action == "renameHeading":
         return write_result(

@@ -15,7 +15,10 @@ Match = Literal["id", "path", "name", "alias", "title"]
 
 @dataclass(frozen=True, slots=True)
 class NamedNote(TitledNote):
-    """A note found by a name. `match` says how."""
+    """A note found by a name. `match` says how.
+
+    Its `path` is relative to the folder of the agent that asks, unlike those of search results.
+    """
 
     match: Match
 

@@ -45,7 +45,7 @@ class Author:
 
     name: str = ""  # of a named agent; "" for all others
     client: str = "http"  # `cli`, `http`, `web`; of an agent `mcp:{program}` or `mcp`
-    folders: tuple[str, ...] | None = None  # "" is the whole vault; None: those of the settings
+    folders: tuple[str, ...] | None = None  # None: all that `write.folders` opens
     deny: tuple[str, ...] = ()  # folders and notes
     rights: frozenset[Right] | None = None  # None: all, which the owner has
 
@@ -173,7 +173,7 @@ class VaultChange:
 
     Args:
         path: of the file or folder; of a move, the path before it.
-        target: the path after a move.
+        target: the path after a move. `path_after` is that of any change.
         before: the bytes before the change, while they are in memory. The log keeps them by their
             hash.
         after: the bytes after the change, as `before`.
@@ -264,7 +264,7 @@ class VaultChange:
         )
 
     @property
-    def place(self) -> str:
+    def path_after(self) -> str:
         """The path of the file or folder after the change."""
         return self.target or self.path
 
@@ -292,7 +292,7 @@ class WrittenFile:
     def of(cls, change: VaultChange) -> Self:
         """Return a change as replies show it."""
         return cls(
-            path=change.place,
+            path=change.path_after,
             before=change.path if change.target else None,
             hash_before=change.hash_before.hex() if change.hash_before else None,
             hash_after=change.hash_after.hex() if change.hash_after else None,

@@ -164,15 +164,15 @@ def hits(
     chunks = snapshot.query(stored_notes.chunks, keys)
     if any(place.key is not None and place.key not in chunks for place in places):
         raise SnapshotOutdated
-    sections = _first_sections(snapshot, places, notes, chunks)
+    opening_chunks = _opening_chunks(snapshot, places, notes, chunks)
     places = [
-        place._replace(key=sections[place.rowid].key)
-        if place.key is not None and place.rowid in sections
+        place._replace(key=opening_chunks[place.rowid].key)
+        if place.key is not None and place.rowid in opening_chunks
         else place
         for place in places
     ]
     excerpted = [
-        sections.get(place.rowid) or chunks.get(key)
+        opening_chunks.get(place.rowid) or chunks.get(key)
         for place, key in zip(places, keys, strict=True)
     ]
     excerpts = snippets(
@@ -188,7 +188,7 @@ def hits(
     )
 
 
-def _first_sections(
+def _opening_chunks(
     snapshot: Snapshot,
     places: Sequence[Ranked],
     notes: Mapping[int, StoredNote],

@@ -117,7 +117,7 @@ def _event(news: Item | None) -> bytes:
             operation=news.operation,
             agent=news.agent,
             client=news.client,
-            paths=tuple(change.place for change in news.changes[:_NEWS_PATHS]),
+            paths=tuple(change.path_after for change in news.changes[:_NEWS_PATHS]),
             file_count=len(news.changes),
         )
     elif isinstance(news, Job):

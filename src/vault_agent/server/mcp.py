@@ -6,13 +6,12 @@ import asyncio
 import re
 from collections import defaultdict
 from contextlib import suppress
-from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from aiohttp import web
 
-from vault_agent.api.caller import OWNER, Caller, CallerKind
+from vault_agent.api.caller import Caller, CallerKind
 from vault_agent.api.operation import MAX_BODY_BYTES, MAX_WRITE_BYTES
 from vault_agent.config.agents import missing_in, not_in_vault
 from vault_agent.config.rights import allowed_rights
@@ -121,12 +120,14 @@ def _caller(request: web.Request) -> Caller:
     config = request.app[CONFIG]
     name = request.match_info.get("agent")
     if name is None:
-        return replace(OWNER, rights=rights_of(config, None), client=_client(request))
+        return Caller(
+            CallerKind.UNNAMED_AGENT, rights=rights_of(config, None), client=_client(request)
+        )
     agent = config.agents.get(name)
     if agent is None:
         raise NotFound("ROUTE_NOT_FOUND", "There is no agent of this name.", remedy="")
     return Caller(
-        CallerKind.AGENT,
+        CallerKind.NAMED_AGENT,
         name,
         Scope(agent.folders, agent.deny),
         rights=rights_of(config, agent),
@@ -185,11 +186,13 @@ async def _answered(
     agent = config.agents.get(caller.name)
     await _require_folder(config, agent)
     vaults = request.app[APP].vaults
-    named = request.headers.get(VAULT_HEADER) if caller.kind is CallerKind.OWNER else None
-    several = named is not None and any(entry.address == GLOBAL for entry in vaults.known.entries())
+    vault_name = None if caller.is_named_agent else request.headers.get(VAULT_HEADER)
+    several = vault_name is not None and any(
+        entry.address == GLOBAL for entry in vaults.known.entries()
+    )
     headers = {name.lower(): value for name, value in request.headers.items()}
-    if named is not None:
-        vault = await vaults.open(named)
+    if vault_name is not None:
+        vault = await vaults.open(vault_name)
     else:
         vault = await vaults.seen_by(caller.name, caller.scope)
     view = View(

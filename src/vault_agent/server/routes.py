@@ -52,7 +52,8 @@ async def _respond(route: Operation[Any, Any], request: web.Request) -> web.Stre
     of_vault = _VAULT in request.match_info
     request[TRACE].route = f"{_OF_VAULT}{route.path}" if of_vault else route.path
     check_media(request, route.octets)
-    if route.needs is not None:  # before the body is read; `perform` checks that of the vault
+    if route.needs is not None:
+        # Before the body is read. `perform` checks the settings of the vault, which may differ.
         check_switch(route.needs, request.app[CONFIG])
     check_size(request, route.max_body)
     if not (route.takes_body or route.octets) and request.body_exists:

@@ -63,12 +63,15 @@ class Way(StrEnum):
 class Changed(Exception):
     """Somebody else has changed the file meanwhile, and their file is in its place.
 
-    `left` is the hash of a temporary file that stays for a moment, if there is one.
+    Args:
+        removable_hash: the hash of the bytes with which the temporary file may be removed at the
+            next look, or None if there is no temporary file. With other bytes it is a save of
+            somebody else, which is kept.
     """
 
-    def __init__(self, left: bytes | None = None) -> None:
+    def __init__(self, removable_hash: bytes | None = None) -> None:
         super().__init__("the file was changed meanwhile")
-        self.left = left
+        self.removable_hash = removable_hash
 
 
 class FileInUse(Exception):

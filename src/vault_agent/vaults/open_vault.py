@@ -104,8 +104,8 @@ class OpenVault:
         self._known = shared.vaults
         self.reranker = shared.reranker
         self._rebuilt: int | None = None  # the damaged generation that was rebuilt
-        self.is_excepted_from_writing = shared.may_write and not config.write.enabled
-        """Whether the server may change notes, but not those of this vault."""
+        self.is_read_only = shared.write_enabled and not config.write.enabled
+        """Whether `write.enabled` is on for the server, and off in `config`: see `config_of`."""
         self.embedder = shared.embedder
         self.spec = core.spec
         self.identity = core.spec.identity
@@ -128,9 +128,9 @@ class OpenVault:
         self.runs.on_begin, embeddings.on_made = self._tell_agents, self._share_vectors
         embeds = embeddings.enabled and owners_vault is None
         embed_later = EmbedLater(self.runs.embed, core.background.spawn, enabled=embeds)
-        # An agent's vault has two watches. `self.watch` is the owner's, and tells whether changes
-        # are noticed. `own_watch` is never started, so that replies have no warnings of a watch:
-        # those of the owner's watch count notes that the agent does not see.
+        # In the owner's vault both names are the one watch. In an agent's vault `self.watch` is the
+        # owner's, and tells whether changes are noticed. `own_watch` never starts there, so that
+        # replies have no warnings of a watch: the owner's counts notes that the agent does not see.
         own_watch = Watch(core, self.runs, embed_later, config.watch)
         self.watch: Watch = own_watch if owners_vault is None else owners_vault.watch
         self._queue = IndexQueue(

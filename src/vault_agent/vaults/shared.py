@@ -49,7 +49,7 @@ class Shared:
     endpoint: EndpointSettings | None  # of the embedder; None without embeddings
     on_crash: Callable[[str, CrashReport], object]  # gets the failed process's name
     vaults: KnownVaults  # the registered vaults
-    may_write: bool  # whether notes may be changed in any vault
+    write_enabled: bool  # the setting `write.enabled`, which a vault may have off for itself
     reranker: Reranker | None = None
     turn: asyncio.Lock = field(default_factory=asyncio.Lock)  # of index jobs
     allowance: Allowance = field(default_factory=Allowance)  # limits work on large texts

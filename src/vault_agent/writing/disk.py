@@ -137,7 +137,7 @@ class Disk:
     def _move(self, root: VaultRoot, change: VaultChange) -> None:
         temporary = change.temporary or ""
         parent, _, name = change.path.rpartition("/")
-        to_parent, _, to = change.place.rpartition("/")
+        to_parent, _, to = change.path_after.rpartition("/")
         made = make_folders(root, to_parent)
         try:
             with ExitStack() as stack:
@@ -186,7 +186,7 @@ class Disk:
         """Remove the temporary files of a change that were still being written."""
         if change.temporary is None:
             return
-        for path in {TEMP_FOLDER, *(_folder_of(path) for path in (change.path, change.place))}:
+        for path in {TEMP_FOLDER, *(_folder_of(path) for path in (change.path, change.path_after))}:
             with suppress(CannotOpen), root.open_folder(path) as folder:
                 remove_temporary(folder, being_written(change.temporary))
 

@@ -93,11 +93,15 @@ class WriteExecutor:
             self.is_interrupted = True
             raise
 
-    def revisit(self, logged: LoggedWrite, position: int, change: VaultChange, left: bytes) -> None:
+    def revisit(
+        self, logged: LoggedWrite, position: int, change: VaultChange, removable_hash: bytes
+    ) -> None:
         """Have the temporary file looked at that a failed try of a change has left."""
         changes = [*logged.changes]
         changes[position] = change
-        self.linger.add(replace(logged, changes=tuple(changes)), position, left=left)
+        self.linger.add(
+            replace(logged, changes=tuple(changes)), position, removable_hash=removable_hash
+        )
 
     def may_have_changed(self, logged: LoggedWrite) -> None:
         """Remember the paths of a write that was interrupted, to index them again."""
@@ -207,7 +211,7 @@ class WriteExecutor:
             folder: None
             for change in changes
             if change.kind in kinds
-            for folder in missing_folders(root, change.place)
+            for folder in missing_folders(root, change.path_after)
         }
         return self.log.begin(
             new_write(
@@ -266,8 +270,8 @@ class WriteExecutor:
         except Changed as changed:
             with suppress(Failed):
                 self.log.fail(logged.seq)
-            if changed.left is not None:
-                self.linger.add(logged, 0, left=changed.left)
+            if changed.removable_hash is not None:
+                self.linger.add(logged, 0, removable_hash=changed.removable_hash)
             else:
                 self._sweep(root, logged)
             raise

@@ -175,14 +175,14 @@ class Finisher:
         if change.kind in (ChangeKind.MAKE_FOLDER, ChangeKind.REMOVE_FOLDER):
             return root.has(change.path) is (change.kind == ChangeKind.MAKE_FOLDER)
         return self._finish_respelling(root, change) or (
-            not root.has(change.path) and root.has(change.place)
+            not root.has(change.path) and root.has(change.path_after)
         )
 
     def _finish_respelling(self, root: VaultRoot, change: VaultChange) -> bool:
         """Finish a new spelling, which takes two renames. Return whether the first was done."""
         with suppress(CannotOpen), at(root, change.path) as (folder, _):
             if change.temporary and folder.exists(change.temporary):
-                parent, _, to = change.place.rpartition("/")
+                parent, _, to = change.path_after.rpartition("/")
                 if parent == folder.path and not folder.exists(to):
                     move_new(folder, change.temporary, folder, to)
                 return True
@@ -215,8 +215,8 @@ class Finisher:
                 if self._disk.apply(root, change):
                     return change
             except Changed as changed:
-                if changed.left is not None:
-                    self._on_left(logged, position, change, changed.left)
+                if changed.removable_hash is not None:
+                    self._on_left(logged, position, change, changed.removable_hash)
         return None
 
     def _clear_displaced(self, root: VaultRoot, logged: LoggedWrite, change: VaultChange) -> None:

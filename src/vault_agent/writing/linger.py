@@ -88,16 +88,16 @@ class Linger:
         logged: LoggedWrite,
         position: int,
         *,
-        left: bytes | None = None,
+        removable_hash: bytes | None = None,
         seconds: float | None = None,
     ) -> None:
         """Look at the displaced file of a change again after some seconds (`times.linger`).
 
-        `left` is the hash of the displaced file, if it has neither the text before the change nor
-        the text after.
+        With the text before the change, the text after, or bytes of `removable_hash`, the file is
+        removed then.
         """
         change = logged.changes[position]
-        expected = frozenset(filter(None, (change.hash_before, change.hash_after, left)))
+        expected = frozenset(filter(None, (change.hash_before, change.hash_after, removable_hash)))
         of_change = (logged, position, change.redo, change.hash_before, change.hash_after)
         self.again(Lingering(*of_change, expected), seconds)
 

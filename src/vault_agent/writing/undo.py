@@ -89,7 +89,7 @@ def _edits_after_folders(changes: list[VaultChange]) -> list[VaultChange]:
         others: list[VaultChange] = []
         for edit in ordered:
             if edit.kind is ChangeKind.EDIT and lies_in(edit.path, change.path):
-                path = change.place + edit.path[len(change.path) :]
+                path = change.path_after + edit.path[len(change.path) :]
                 inside.append(replace(edit, path=path))
             else:
                 others.append(edit)
@@ -136,8 +136,8 @@ class _Later:
     def place(self, path: str) -> str:
         """Return the path on the disk, before these changes, of the file at `path` after them."""
         for move in reversed(self._moves):
-            if lies_in(path, move.place):
-                path = move.path + path[len(move.place) :]
+            if lies_in(path, move.path_after):
+                path = move.path + path[len(move.path_after) :]
         return path
 
     def change(self, change: VaultChange) -> None:
@@ -169,14 +169,16 @@ def _reverse(
                 raise Touched(path, before, "Another file is there now.")
             yield VaultChange.create(path, before or b"")
         case ChangeKind.MOVE:
-            is_taken = root.has(path) and not root.is_one_file(path, change.place)
+            is_taken = root.has(path) and not root.is_one_file(path, change.path_after)
             if is_taken:
                 raise Touched(path, None, "Another file is there now. Move it, then undo again.")
-            if not later.has(change.place):
-                raise Touched(path, None, f"It is no longer at {visible(change.place)}.")
+            if not later.has(change.path_after):
+                raise Touched(path, None, f"It is no longer at {visible(change.path_after)}.")
             is_folder = change.is_of_folder
             yield VaultChange.move(
-                change.place, path, *((None, None) if is_folder else later.hash(change.place))
+                change.path_after,
+                path,
+                *((None, None) if is_folder else later.hash(change.path_after)),
             )
         case ChangeKind.MAKE_FOLDER:
             yield VaultChange.remove_folder(path)

@@ -306,7 +306,7 @@ class VaultWriter:
     def health(self) -> WriteHealth:
         """Return the state of writing in the vault."""
         disk = self._executor.disk
-        paths = [conflict.changes[0].place for conflict in self._conflicts]
+        paths = [conflict.changes[0].path_after for conflict in self._conflicts]
         is_recovering = self._executor.is_interrupted or self._is_failing
         return WriteHealth(
             enabled=True,
@@ -491,7 +491,7 @@ class VaultWriter:
         if reply.write_id is None:
             return reply
         changes = () if logged is None else logged.changes  # a reply may name only some
-        named = [path for change in changes for path in (change.place, change.path)]
+        named = [path for change in changes for path in (change.path_after, change.path)]
         paths = [reply.path, reply.moved_from, *named]
         index = await self._reindex(list(dict.fromkeys(filter(None, paths))), write.wait_ms)
         reply = replace(reply, index=index)

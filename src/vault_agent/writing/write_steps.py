@@ -224,7 +224,7 @@ class WriteSteps:
         change = logged.changes[0]
         is_move = change.kind is ChangeKind.MOVE
         expected = change.hash_before if is_move else change.hash_after
-        path = change.place
+        path = change.path_after
         size = change.size_before if is_move else change.size_after
         with coded(), executor.open_root() as root:
             if logged.state is WriteState.UNDONE:
@@ -296,7 +296,7 @@ class WriteSteps:
         """Check the changes of a transaction, and carry them out."""
         changes = list(transaction.changes)
         for change in changes:
-            with naming(change.place):
+            with naming(change.path_after):
                 self._check(root, write, change)
         path, warnings = transaction.path, transaction.warnings
         hashes = (change.hash_before for change in changes)
@@ -395,7 +395,7 @@ class WriteSteps:
 
 def _whose(last: LoggedWrite) -> tuple[str, dict[str, str]]:
     """Return a sentence that says whose the last write of the vault is, and its details."""
-    path, who = last.changes[0].place, last.agent or last.client
+    path, who = last.changes[0].path_after, last.agent or last.client
     what = (
         f" The last write of the vault is by {who}: {last.operation} of {path} ({last.write_id})."
     )
