@@ -267,7 +267,7 @@ def test_a_worker_follows_no_link_out_of_the_folders_of_an_agent(
     (vault.root / path).symlink_to(target)
     batch = Batch(spec, folder_at(spec.root), [FileToRead(entry, None, 1)])
     [file] = batch_parser()(batch) or ()
-    assert (file.outcome, file.rows, file.text) == (Outcome.GONE, None, None)
+    assert (file.outcome, file.rows, file.text) == (Outcome.NOT_INDEXABLE, None, None)
     assert [warning.code for warning in file.warnings] == ["SYMLINK_SKIPPED"]
 
 

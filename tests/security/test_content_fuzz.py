@@ -148,7 +148,7 @@ def hold_bytes_to_it(read: Callable[[bytes], ParsedFile], data: bytes) -> None:
         for warning in parsed.warnings:
             assert warning.message.isascii()
     else:
-        assert parsed.outcome is Outcome.GONE
+        assert parsed.outcome is Outcome.NOT_INDEXABLE
         assert b"\0" in data
 
 

@@ -131,7 +131,7 @@ class Vault:
         """Run like `index`, and return the complete result."""
         self.heard = Heard()
         run = await self._run(paths=paths, rebuild=rebuild, by_watch=by_watch)
-        if not run.texts_differ:
+        if not run.attachments_due:
             return run
         with VaultRoot.open(str(self.root), Exclusions(self.exclude, self.scope)) as root:
             texts = KeptTexts(self.directory.texts)
@@ -152,7 +152,7 @@ class Vault:
                 batch: list[FileToRead], repeated: frozenset[str] | None
             ) -> list[ParsedFile]:
                 return [
-                    ParsedFile(file.entry, Outcome.KEPT)
+                    ParsedFile(file.entry, Outcome.UNREADABLE)
                     if file.entry.path in self.unreadable
                     else file
                     for file in read(batch, repeated)

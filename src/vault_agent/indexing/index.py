@@ -77,8 +77,8 @@ if TYPE_CHECKING:
     Parse = Callable[[list[FileToRead], frozenset[str] | None], Awaitable[list[ParsedFile]]]
 
 
-_REPLACED = (Outcome.PARSED, Outcome.GONE)
-_LEFT_OUT = (Outcome.GONE, Outcome.KEPT)
+_REPLACED = (Outcome.PARSED, Outcome.NOT_INDEXABLE)
+_LEFT_OUT = (Outcome.NOT_INDEXABLE, Outcome.UNREADABLE)
 
 
 async def index(request: UpdateIndex, parse: Parse, report: ProgressReport) -> RunResult:
@@ -204,7 +204,7 @@ class _IndexRun:
             meta.generation,
             meta.revision,
             note_ids=tuple(identify(path) for path in itertools.islice(touched, MAX_NOTE_IDS)),
-            texts_differ=self._loses_documents
+            attachments_due=self._loses_documents
             or any(unread and not is_note(path) for path, (_, unread) in self._left_out.items()),
         )
 
@@ -330,12 +330,12 @@ class _IndexRun:
             for warning in file.warnings:
                 self._report.warn(warning)
             if file.outcome in _LEFT_OUT:
-                unread = file.outcome is Outcome.KEPT
+                unread = file.outcome is Outcome.UNREADABLE
                 self._left_out[file.entry.path] = file.entry, unread
         stored = [file for file in batch if file.entry.path in indexed]
         outdated = [file.entry.path for file in stored if file.outcome in _REPLACED]
         await self._forget(target, outdated)
-        gone = [file.entry.path for file in stored if file.outcome is Outcome.GONE]
+        gone = [file.entry.path for file in stored if file.outcome is Outcome.NOT_INDEXABLE]
         self._gone += sum(map(is_note, gone))
         target.writer.touch(
             (indexed[file.entry.path].rowid, file.entry)

@@ -66,8 +66,8 @@ class Outcome(Enum):
 
     PARSED = auto()
     SAME = auto()  # touched, but its content is the one in the index
-    GONE = auto()  # missing, or no longer a note
-    KEPT = auto()  # cannot be read for now: the index keeps what it has
+    NOT_INDEXABLE = auto()  # missing, or not to be indexed: its rows are removed
+    UNREADABLE = auto()  # for now: its rows stay
 
 
 class ParsedFile(NamedTuple):
@@ -145,7 +145,7 @@ def _with_kept_text(
 ) -> ParsedFile:
     """Return an attachment with its kept text. Without one, the index keeps what it has."""
     if text is None:
-        return ParsedFile(file.entry, Outcome.KEPT)
+        return ParsedFile(file.entry, Outcome.UNREADABLE)
     path = file.entry.path
     warnings = (
         *content.warnings,
@@ -155,14 +155,14 @@ def _with_kept_text(
         ),
     )
     if text.left_out:
-        return ParsedFile(file.entry, Outcome.GONE, warnings=warnings)
+        return ParsedFile(file.entry, Outcome.NOT_INDEXABLE, warnings=warnings)
     note = parse_attachment(text.parts, path=path)
     return ParsedFile(content.entry, Outcome.PARSED, digest, file.rowid, note, warnings=warnings)
 
 
 def _skip(entry: FileEntry, skipped: Skipped) -> ParsedFile:
     code = skipped.warning.code
-    outcome = Outcome.KEPT if code == "FILE_UNREADABLE" else Outcome.GONE
+    outcome = Outcome.UNREADABLE if code == "FILE_UNREADABLE" else Outcome.NOT_INDEXABLE
     return ParsedFile(entry, outcome, warnings=(skipped.warning,))
 
 

@@ -134,7 +134,7 @@ class RunResult:
     generation: int
     revision: int
     note_ids: tuple[str, ...] = ()  # the first `MAX_NOTE_IDS` notes that were touched
-    texts_differ: bool = False  # whether texts of attachments are to be read, or to be removed
+    attachments_due: bool = False  # whether texts of attachments are to be read, or to be removed
 
 
 @dataclass(frozen=True, slots=True)

@@ -46,7 +46,7 @@ async def complete_path(view: View, begun: str) -> list[str]:
     wanted = fold(begun)
     completions: list[str] = []
     scope = view.caller.scope
-    paths: tuple[str, ...] = (scope.folder,) if scope.folder else ()
+    paths: tuple[str, ...] = (scope.start,) if scope.start else ()
     if wanted and not set(begun) & set("*?"):
         outer = scope.outer(begun)
         # By the name of the file, by the path, or by a folder above it.

@@ -12,8 +12,9 @@ class Scope:
     """The files in `folders` of a vault except those in `deny`: all that exists for a caller.
 
     `folders` is () for the whole vault. `deny` has folders, and notes with or without their suffix.
-    Paths are vault-relative, and compared as names are: without letter case. The caller writes them
-    relative to `folder`. `base` sets that folder, and leaves the scope as it is.
+    Paths are vault-relative, and compared as names are: without letter case. A caller's
+    names and paths are relative to `start`. A set of tools whose calls name a folder sets it by
+    `base`. What is seen does not depend on it.
     """
 
     folders: tuple[str, ...] = ()
@@ -21,7 +22,7 @@ class Scope:
     base: str | None = None
 
     @property
-    def folder(self) -> str:
+    def start(self) -> str:
         """The folder that a caller's paths are relative to: `base`, the only folder, or ""."""
         if self.base is not None:
             return self.base
@@ -41,17 +42,17 @@ class Scope:
         return any(f"{fold(mine)}/".startswith(f"{fold(folder)}/") for mine in self.folders)
 
     def inner(self, path: str) -> str:
-        """Return a path of the vault relative to `folder`, or as it is if it is not below that."""
-        start = f"{self.folder}/"
-        if not self.folder or path.startswith(start):
-            return path.removeprefix(start) if self.folder else path
-        if not fold(path).startswith(fold(start)):
+        """Return a path of the vault relative to `start`, or as it is if it is not below that."""
+        before = f"{self.start}/"
+        if not self.start or path.startswith(before):
+            return path.removeprefix(before) if self.start else path
+        if not fold(path).startswith(fold(before)):
             return path
-        return path.split("/", start.count("/"))[-1]
+        return path.split("/", before.count("/"))[-1]
 
     def outer(self, path: str) -> str:
-        """Return a path relative to `folder` as a path of the vault."""
-        return f"{self.folder}/{path}".rstrip("/") if self.folder else path
+        """Return a path relative to `start` as a path of the vault."""
+        return f"{self.start}/{path}".rstrip("/") if self.start else path
 
 
 EVERYTHING = Scope()

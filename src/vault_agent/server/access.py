@@ -111,11 +111,11 @@ class Access:
         if sessions is not None and token is not None and token.startswith(PREFIX):
             sessions.check(token)
             return PAGE
-        self.check_agent_key(authorization, None)
+        self.require_key(authorization)
         return OWNER
 
-    def check_agent_key(self, authorization: list[str], agent: str | None) -> None:
-        """Raise UNAUTHORIZED unless the request has the server's key, or that of the named agent.
+    def require_key(self, authorization: list[str], agent: str | None = None) -> None:
+        """Raise UNAUTHORIZED unless the request has the server's key or, for `agent`, that agent's.
 
         There must be exactly one Authorization header. Without `server.api_key` all requests pass.
 

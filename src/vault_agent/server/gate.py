@@ -128,7 +128,7 @@ def _admit(request: web.Request, trace: Trace) -> None:
         return
     authorization = request.headers.getall("Authorization", [])
     if is_mcp(request.path):  # `server/mcp.py` makes the caller, who may do less than the owner
-        access.check_agent_key(authorization, agent_of(request.path))
+        access.require_key(authorization, agent_of(request.path))
     else:
         request[CALLER] = access.check_key(authorization, request.app.get(PAGE_SESSIONS))
     trace.is_admitted = True

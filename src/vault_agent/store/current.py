@@ -287,7 +287,7 @@ class CurrentIndex:
                 meta = read_meta(connection)
                 check_compatible(meta, identity=self._identity, fingerprint=self._fingerprint)
                 rows = RevisionRows(meta.next_rowid, old_rows(connection))
-            fulltext = FulltextReader(self._directory.fulltext(number), rows, self._scope.folder)
+            fulltext = FulltextReader(self._directory.fulltext(number), rows, self._scope.start)
             matrix = None
             if self._vectors is not None:
                 from vault_agent.store.vectors import open_matrix  # imports numpy

@@ -32,7 +32,7 @@ class IndexQueue:
         runs: Runs,
         background: Background,
         embed_later: EmbedLater,
-        on_failure: Callable[[Sequence[str]], object],
+        on_failure: Callable[[Sequence[str]], object] | None,
     ) -> None:
         """Begin with no paths. `on_failure` gets the paths of a run that failed."""
         self._runs = runs
@@ -105,7 +105,8 @@ class IndexQueue:
         try:
             await self._runs.index_paths(paths, on_served)
         except Exception as error:
-            self._on_failure(paths)
+            if self._on_failure is not None:
+                self._on_failure(paths)
             if not isinstance(error, VaultAgentError | OSError):
                 raise  # a defect
         finally:

@@ -58,12 +58,16 @@ class IndexReader:
         runs: Runs,
         jobs: Jobs,
         checks: Checks,
-        watch: Watch,
+        watch: Watch | None,
         *,
         queue: IndexQueue,
         waits: bool = False,
     ) -> None:
-        """Make it of its parts. With `waits`, each read waits for the paths in the queue."""
+        """Make it of its parts.
+
+        Without a watch, its warnings have none of a watch. With `waits`, each read waits for the
+        paths in the queue.
+        """
         self._core = core
         self._runs = runs
         self._jobs = jobs
@@ -154,7 +158,8 @@ class IndexReader:
 
     def warnings(self) -> tuple[Warning, ...]:
         """Return the warnings for a reply from the index."""
-        return (*self._checks.warnings(), *self._watch.warnings())
+        of_watch = () if self._watch is None else self._watch.warnings()
+        return (*self._checks.warnings(), *of_watch)
 
 
 class TypingHelp:

@@ -105,7 +105,11 @@ class OpenVault:
         self.reranker = shared.reranker
         self._rebuilt: int | None = None  # the damaged generation that was rebuilt
         self.is_read_only = shared.write_enabled and not config.write.enabled
-        """Whether `write.enabled` is on for the server, and off in `config`: see `config_of`."""
+        """Whether its notes may not be changed although `write.enabled` is on.
+
+        `config_of` turns that off in `config` for a registered vault that no agent may change, and
+        `config_of_default` for a default vault without `write.folders`.
+        """
         self.embedder = shared.embedder
         self.spec = core.spec
         self.identity = core.spec.identity
@@ -128,14 +132,13 @@ class OpenVault:
         self.runs.on_begin, embeddings.on_made = self._tell_agents, self._share_vectors
         embeds = embeddings.enabled and owners_vault is None
         embed_later = EmbedLater(self.runs.embed, core.background.spawn, enabled=embeds)
-        # In the owner's vault both names are the one watch. In an agent's vault `self.watch` is the
-        # owner's, and tells whether changes are noticed. `own_watch` never starts there, so that
-        # replies have no warnings of a watch: the owner's counts notes that the agent does not see.
-        own_watch = Watch(core, self.runs, embed_later, config.watch)
-        self.watch: Watch = own_watch if owners_vault is None else owners_vault.watch
-        self._queue = IndexQueue(
-            self.runs, core.background, embed_later, on_failure=own_watch.look_at
+        self.watch: Watch = (
+            owners_vault.watch
+            if owners_vault is not None
+            else Watch(core, self.runs, embed_later, config.watch)
         )
+        on_failure = self.watch.look_at if owners_vault is None else None
+        self._queue = IndexQueue(self.runs, core.background, embed_later, on_failure)
         self.checks = Checks(core, self.runs, self.jobs, self.watch, self._queue)
 
         reader = IndexReader(
@@ -143,7 +146,8 @@ class OpenVault:
             runs=self.runs,
             jobs=self.jobs,
             checks=self.checks,
-            watch=own_watch,
+            # It counts notes that an agent does not see.
+            watch=self.watch if owners_vault is None else None,
             queue=self._queue,
             waits=owners_vault is not None,
         )

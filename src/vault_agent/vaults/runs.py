@@ -196,7 +196,7 @@ class Runs:
             self.incomplete = not indexed
         self._note_all_read()
         progress.index_finished()
-        last = await self._read_attachments(on_event) if run.texts_differ else None
+        last = await self._read_attachments(on_event) if run.attachments_due else None
         made = await self.embeddings.make(
             on_event, require=options.require_embeddings, fresh=options.fresh_embeddings
         )
@@ -287,7 +287,7 @@ class Runs:
             raise
         finally:
             await in_thread(sweep, self._core.directory)
-        if then_read and run.texts_differ:
+        if then_read and run.attachments_due:
             self._core.background.spawn(self._read_in_background)
         return run
 

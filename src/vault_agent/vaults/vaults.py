@@ -245,7 +245,7 @@ async def open_vaults(
     """
     async with AsyncExitStack() as stack:
         entry = _global_entry(config, shared)
-        chosen = _config_of_default(config) if entry is None else config_of(config, entry)
+        chosen = config_of_default(config) if entry is None else config_of(config, entry)
         default = await stack.enter_async_context(
             open_vault(chosen, shared, entry=entry, lock=lock)
         )
@@ -272,7 +272,7 @@ def _global_entry(config: Config, shared: Shared) -> Registered | None:
     return None
 
 
-def _config_of_default(config: Config) -> Config:
+def config_of_default(config: Config) -> Config:
     """Return the settings for the default vault: without `write.folders` it is never changed."""
     if config.write.folders:
         return config

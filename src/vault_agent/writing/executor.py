@@ -129,7 +129,10 @@ class WriteExecutor:
 
     @contextmanager
     def opened(self, write: Write) -> Iterator[tuple[VaultRoot, Written | None]]:
-        """Open the vault for a write. Yield also the reply, if the write is done under its key."""
+        """Open the vault for a write, if its author has the right to it.
+
+        Yield also the reply of an earlier request with the same idempotency key, if any.
+        """
         self.permission.check_right(write)
         with coded(), self.open_root() as root:
             if self._unrecorded:

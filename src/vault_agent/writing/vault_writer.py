@@ -151,7 +151,7 @@ class VaultWriter:
     async def last_write(self, write: Write) -> int | None:
         """Return the number of the last write, for a plan that is made before `transact`.
 
-        Return None if `write` is done already under its key.
+        Return None if an earlier request with the same idempotency key has done it.
 
         Raises:
             VaultAgentError: if the author may not write, or nobody may.
@@ -406,9 +406,9 @@ class VaultWriter:
             return False  # the write itself says what is wrong
 
     async def _try(
-        self, step: Callable[[], _T], path: str | None = None, *, retries: bool = False
+        self, work: Callable[[], _T], path: str | None = None, *, retries: bool = False
     ) -> _T:
-        """Run a step in a thread. Repeat it if somebody else changes the note meanwhile.
+        """Run `work` in a thread. Repeat it if somebody else changes the note meanwhile.
 
         If there is no note at `path`, wait once until it is back.
         """
@@ -416,7 +416,7 @@ class VaultWriter:
         tries = TRIES if retries else 1
         while True:
             try:
-                return await self._threads.run(step)
+                return await self._threads.run(work)
             except Changed as error:
                 tries -= 1
                 if not tries:

@@ -70,7 +70,10 @@ class WriteSteps:
         self._executor = executor
 
     def run(self, write: Write, step: Callable[[VaultRoot], Done]) -> Done:
-        """Open the vault and take the step of a write, unless the write is done under its key."""
+        """Open the vault and take the step of a write.
+
+        If an earlier request with the same idempotency key has made the write, return its reply.
+        """
         with self._executor.opened(write) as (root, replayed):
             return step(root) if replayed is None else (replayed, None)
 
@@ -85,8 +88,8 @@ class WriteSteps:
     def read_to_plan(self, path: str, write: Write, more_than: int) -> bytes | None:
         """Return the bytes of a note that has more than `more_than` bytes, or None.
 
-        Return None also if there is no note, or if the write is done already under its key. Raises
-        as `edit`.
+        Return None also if there is no note, or if an earlier request with the same idempotency key
+        has made the write. Raises as `edit`.
         """
         with self._executor.opened(write) as (root, replayed):
             if replayed is not None:

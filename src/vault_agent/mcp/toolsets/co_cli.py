@@ -67,7 +67,7 @@ async def _list(view: View, arguments: Mapping[str, Any]) -> Shown:
 async def _notes(view: View, arguments: Mapping[str, Any], limit: int) -> Envelope[NoteList]:
     scope = view.caller.scope
     request = {
-        "path": [scope.folder] if scope.folder else [],
+        "path": [scope.start] if scope.start else [],
         "tag": [arguments["tag"]] if "tag" in arguments else [],
         "limit": limit,
         "cursor": arguments.get("cursor"),

@@ -43,7 +43,7 @@ def _below(inside: View, path: str) -> list[str]:
     """Return the patterns of a path or glob in a repository; of the whole one without a path."""
     wanted = hidden(path).strip("/")
     if wanted in ("", "."):
-        return [inside.caller.scope.folder]
+        return [inside.caller.scope.start]
     anywhere = "*" in wanted and "/" not in wanted
     return [inside.caller.scope.outer(f"**/{wanted}" if anywhere else wanted)]
 
