@@ -214,9 +214,10 @@ async def perform(operation: Operation[Sent, Got], call: CallContext, request: S
     """
     if call.caller.is_named_agent and not operation.for_agents:
         raise NotFound("ROUTE_NOT_FOUND", "There is no such operation.", remedy="")
-    if operation.needs == _WRITE and call.vault.is_read_only:
-        if call.vault.name is not None:  # the default vault has none
+    if operation.needs == _WRITE and call.vault.is_closed_to_writes:
+        if call.vault.name is not None:
             raise Forbidden("VAULT_READ_ONLY", "The notes of this vault are never changed.")
+        # The default vault has no name, and is closed only without `write.folders`.
         what = "No folder of this vault may be changed: write.folders names none."
         raise Forbidden("VAULT_READ_ONLY", what, {"setting": "write.folders"})
     if operation.needs is not None:

@@ -12,9 +12,9 @@ class Scope:
     """The files in `folders` of a vault except those in `deny`: all that exists for a caller.
 
     `folders` is () for the whole vault. `deny` has folders, and notes with or without their suffix.
-    Paths are vault-relative, and compared as names are: without letter case. A caller's
-    names and paths are relative to `start`. A set of tools whose calls name a folder sets it by
-    `base`. What is seen does not depend on it.
+    Both are vault-relative, and compared as names are: without letter case. The paths that a
+    caller sends and gets are relative to `start`, see `inner` and `outer`. A toolset whose calls
+    name a folder sets `base`, which takes the place of `start`: what is seen stays the same.
     """
 
     folders: tuple[str, ...] = ()

@@ -183,8 +183,8 @@ class Indexer:
         finally:
             if process is self._embedding:
                 self._embedding = None
-            first = isinstance(request, UpdateIndex)
-            await to_its_end(self._put_back(process, reusable=reusable, first=first))
+            is_of_run = isinstance(request, UpdateIndex)
+            await to_its_end(self._put_back(process, reusable=reusable, replaces_idle=is_of_run))
         if was_kept and not received:
             return None
         cause = f" ({process.crash})" if process.crash else ""
@@ -233,10 +233,17 @@ class Indexer:
             self._all.add(process)
         return process
 
-    async def _put_back(self, process: IndexingProcess, *, reusable: bool, first: bool) -> None:
-        """Keep a process as the idle one, or end it. If `first`, it replaces the idle one."""
+    async def _put_back(
+        self, process: IndexingProcess, *, reusable: bool, replaces_idle: bool
+    ) -> None:
+        """Keep a process as the idle one, in place of another if `replaces_idle`, or end it."""
         ended: IndexingProcess | None = process
-        if reusable and process.is_alive and not self._closed and (first or self._idle is None):
+        if (
+            reusable
+            and process.is_alive
+            and not self._closed
+            and (replaces_idle or self._idle is None)
+        ):
             self._idle, ended = process, self._idle
         if reusable:
             process.has_answered = True

@@ -104,11 +104,11 @@ class OpenVault:
         self._known = shared.vaults
         self.reranker = shared.reranker
         self._rebuilt: int | None = None  # the damaged generation that was rebuilt
-        self.is_read_only = shared.write_enabled and not config.write.enabled
-        """Whether its notes may not be changed although `write.enabled` is on.
+        self.is_closed_to_writes = shared.write_enabled and not config.write.enabled
+        """Whether `write.enabled` is on for the server, but off in `config`, for this vault.
 
-        `config_of` turns that off in `config` for a registered vault that no agent may change, and
-        `config_of_default` for a default vault without `write.folders`.
+        Those are registered vaults that are never changed (`config_of`), and a default vault
+        without `write.folders` (`config_of_default`). It is false while writing is off altogether.
         """
         self.embedder = shared.embedder
         self.spec = core.spec

@@ -118,7 +118,7 @@ class WriteExecutor:
         try:
             return self.linger.look(root, lingering)
         except Exception as error:
-            self.linger.again(lingering)
+            self.linger.look_later(lingering)
             if isinstance(error, (VaultAgentError, CannotOpen, Changed, OSError)):
                 return False
             raise
@@ -242,7 +242,7 @@ class WriteExecutor:
             Changed: the first change is not possible.
             VaultAgentError, OSError, CannotOpen: the disk fails.
         """
-        has_displaced = self._apply_first(root, logged)
+        first_has_displaced = self._apply_first(root, logged)
         done: list[VaultChange | None] = [logged.changes[0]]
         if len(logged.changes) > 1:
             done += self._apply_rest(root, logged)
@@ -260,9 +260,11 @@ class WriteExecutor:
         for position, change in enumerate(changes):
             if position in not_done:
                 continue
-            if change.kind in (ChangeKind.EDIT, ChangeKind.REMOVE) and (position or has_displaced):
+            is_first = position == 0
+            replaces = change.kind in (ChangeKind.EDIT, ChangeKind.REMOVE)
+            if replaces and (first_has_displaced or not is_first):
                 self.linger.add(logged, position)
-            elif not position:
+            elif is_first:  # the finisher has swept the others
                 self._sweep(root, logged)
         return logged, not_done
 

@@ -99,16 +99,16 @@ class Linger:
         change = logged.changes[position]
         expected = frozenset(filter(None, (change.hash_before, change.hash_after, removable_hash)))
         of_change = (logged, position, change.redo, change.hash_before, change.hash_after)
-        self.again(Lingering(*of_change, expected), seconds)
+        self.look_later(Lingering(*of_change, expected), seconds)
 
-    def again(self, lingering: Lingering, seconds: float | None = None) -> None:
-        """Look at a file once more: somebody has saved into it, or the disk has failed."""
+    def look_later(self, lingering: Lingering, seconds: float | None = None) -> None:
+        """Queue a file for a look: the first, or one after a late save or a failed disk."""
         due = time.monotonic() + (self._times.linger if seconds is None else seconds)
         with self._lock:
             self._files.append(replace(lingering, due=due))
 
     def hurry(self) -> None:
-        """Look at all files that are waiting now."""
+        """Make the look at all waiting files due now."""
         with self._lock:
             self._files = [replace(file, due=0.0) for file in self._files]
 
@@ -175,7 +175,7 @@ class Linger:
             self._finisher.sweep(root, lingering.logged, lingering.position)
             return False
         # The editor may still have the file open: look once more.
-        self.again(self._put_in_place(root, lingering, displaced))
+        self.look_later(self._put_in_place(root, lingering, displaced))
         return True
 
     def _put_in_place(self, root: VaultRoot, lingering: Lingering, saved: bytes) -> Lingering:

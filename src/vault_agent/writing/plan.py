@@ -80,17 +80,17 @@ Work: TypeAlias = Callable[[bytes], _T]
 
 @dataclass(frozen=True)
 class Costly(Generic[_T]):
-    """A plan that parses the note: `planned(note, work(note))` is the edit.
+    """A plan that parses the note: `to_edit(note, work(note))` is the edit.
 
-    Without `planned`, the result of `work` is the edit.
+    Without `to_edit`, the result of `work` is the edit.
     """
 
     work: Work[_T]
-    planned: Callable[[bytes, Any], Sequence[Splice] | Planned] = lambda _, edit: edit
+    to_edit: Callable[[bytes, Any], Sequence[Splice] | Planned] = lambda _, edit: edit
 
     def __call__(self, note: bytes) -> Sequence[Splice] | Planned:
         """Return the edit of a note. The work is done in this process, however large the note."""
-        return self.planned(note, self.work(note))
+        return self.to_edit(note, self.work(note))
 
     async def done_for(self, note: bytes, allowance: Allowance) -> Plan:
         """Return the plan with its work done for these bytes of a note.
@@ -111,6 +111,6 @@ class Costly(Generic[_T]):
             ) from None
 
         def plan(now: bytes) -> Sequence[Splice] | Planned:
-            return self.planned(now, result if now == note else self.work(now))
+            return self.to_edit(now, result if now == note else self.work(now))
 
         return plan
