@@ -21,7 +21,7 @@ from vault_agent.cli import detached
 from vault_agent.config.layers import read_layers
 from vault_agent.config.setting_names import DEFAULT_PORT
 from vault_agent.errors import Misconfigured
-from vault_agent.system.address import note_address
+from vault_agent.system.address import record_address
 
 
 @pytest.fixture
@@ -127,7 +127,7 @@ async def test_the_record_of_a_killed_server_is_harmless(
     assert second["pid"] != first["pid"]
     # Not even a record that names another process is believed.
     await run_apart("serve", "--stop")
-    note_address(note.parent, "http://127.0.0.1:9")
+    record_address(note.parent, "http://127.0.0.1:9")
     assert "No server runs" in (await run_apart("serve", "--stop")).err
 
 

@@ -15,7 +15,7 @@ from tests.cli.fake import Run
 
 from vault_agent.cli.service import service_of
 from vault_agent.errors import Misconfigured
-from vault_agent.system.address import note_vault, noted_vault
+from vault_agent.system.address import record_vault, recorded_vault
 from vault_agent.system.files import locked
 from vault_agent.system.processes import PROGRAM
 
@@ -125,9 +125,9 @@ async def test_indexes_are_listed_and_removed(
     for folder, size in ((kept, 3_000_000), (gone, 2_000_000), (old, 1_000_000)):
         folder.mkdir(parents=True)
         (folder / "index.db").write_bytes(b"x" * size)
-    note_vault(kept, str(tmp_path))
-    note_vault(gone, str(tmp_path / "nowhere"))
-    assert noted_vault(old) is None
+    record_vault(kept, str(tmp_path))
+    record_vault(gone, str(tmp_path / "nowhere"))
+    assert recorded_vault(old) is None
     listed = await run("vaults")
     assert listed.out.splitlines() == [
         f"12341234  {tmp_path}  (not on the list; its index has 3.0 MB)",
@@ -157,7 +157,7 @@ async def test_an_index_with_what_cannot_be_made_again_is_not_removed_unasked(
     environment["VAULT_AGENT_INDEX_DIR"] = str(folder.parents[1])
     (folder / kept).parent.mkdir(parents=True)
     (folder / kept).write_bytes(b"x")
-    note_vault(folder, str(tmp_path / "unplugged"))
+    record_vault(folder, str(tmp_path / "unplugged"))
     refused = await run("vaults", "forget", "abcd")
     assert refused.code == 2
     assert "It has what cannot be made again: " in refused.err

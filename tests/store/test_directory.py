@@ -11,7 +11,7 @@ import pytest
 
 from vault_agent.errors import Busy, Failed
 from vault_agent.store.directory import IndexDirectory
-from vault_agent.system.address import note_address
+from vault_agent.system.address import record_address
 
 
 def refusal(folder: Path) -> str:
@@ -45,10 +45,10 @@ def test_a_second_server_gets_the_address_of_the_first(
 
 def test_the_next_server_replaces_the_address_of_a_killed_one(tmp_path: Path):
     directory = IndexDirectory(tmp_path)
-    note_address(directory.path, "http://127.0.0.1:1")
+    record_address(directory.path, "http://127.0.0.1:1")
     with directory.serving():
         assert "127.0.0.1:1" not in refusal(tmp_path)
-        note_address(directory.path, "http://127.0.0.1:2")
+        record_address(directory.path, "http://127.0.0.1:2")
         assert "at http://127.0.0.1:2." in refusal(tmp_path)
     assert not (tmp_path / "server.address").exists()
 
@@ -91,4 +91,4 @@ def test_a_sweep_removes_unfinished_files(tmp_path: Path):
 
 
 def test_a_server_starts_even_if_its_address_cannot_be_written(tmp_path: Path):
-    note_address(tmp_path / "none", "http://127.0.0.1:1")
+    record_address(tmp_path / "none", "http://127.0.0.1:1")

@@ -28,7 +28,7 @@ from vault_agent.errors import Busy, Conflict, Forbidden, Misconfigured, NotFoun
 from vault_agent.model.jobs import JobKind, JobState
 from vault_agent.model.search import SearchQuery
 from vault_agent.store.directory import IndexDirectory, take_over
-from vault_agent.system.address import note_vault, noted_uid
+from vault_agent.system.address import record_vault, recorded_uid
 from vault_agent.vaults import vaults as module
 from vault_agent.vaults.open_vault import OpenVault
 from vault_agent.vaults.runs import Runs
@@ -307,12 +307,12 @@ def test_an_index_is_taken_over_only_if_its_vault_is_gone(tmp_path: Path):
     here.mkdir()
     old = IndexDirectory(tmp_path / "indexes" / "old")
     old.create()
-    note_vault(old.path, str(here), "u" * 32)
+    record_vault(old.path, str(here), "u" * 32)
     (old.path / "vectors.db").write_text("vectors")
     new = IndexDirectory(tmp_path / "indexes" / "new")
 
     def taken(uid: str) -> bool:
-        return take_over(new, "0" * 32, lambda index: noted_uid(index.path) == uid)
+        return take_over(new, "0" * 32, lambda index: recorded_uid(index.path) == uid)
 
     assert not taken("u" * 32)
     here.rmdir()
@@ -325,7 +325,7 @@ def test_an_index_is_taken_over_only_if_its_vault_is_gone(tmp_path: Path):
     assert not old.path.exists()
     new.jobs.touch()
     old.create()
-    note_vault(old.path, str(here))
+    record_vault(old.path, str(here))
     assert not take_over(new, "0" * 32, lambda index: True)
 
 

@@ -189,7 +189,7 @@ async def path_of(call: CallContext, path: str | None, note_id: str | None) -> s
     """
     if path is None:
         named = await call.vault.read(resolve, note_id or "", roots=call.vault.roots)
-        path = call.vault.scope.outer(named.notes[0].path)  # `resolve` gives paths as agents do
+        path = call.vault.scope.outer(named.notes[0].path)  # `resolve` returns inner paths
     if not call.caller.scope.contains(path):
         raise NotFound("NOTE_NOT_FOUND", "There is no such note.")
     return path

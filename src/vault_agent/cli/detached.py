@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from vault_agent.config.fast_settings import connection, own_server
 from vault_agent.config.setting_names import CONFIG_ENV, KEYS
 from vault_agent.errors import Failed, VaultAgentError, error_of
-from vault_agent.system.address import ServerAddress, is_serving, live_address, noted_address
+from vault_agent.system.address import ServerAddress, is_serving, live_address, recorded_address
 from vault_agent.system.files import make_private_folder, reason_of
 from vault_agent.system.processes import (
     PROGRAM,
@@ -84,7 +84,7 @@ def start(how: StartCommand, folder: Path) -> ServerAddress:
     """
     log = folder / LOG
     # A server that was killed leaves its address, until the next one has the index.
-    killed = None if is_serving(folder) else noted_address(folder)
+    killed = None if is_serving(folder) else recorded_address(folder)
     try:
         make_private_folder(folder)
         _keep_short(log)

@@ -27,7 +27,7 @@ from vault_agent.cli.terminal import clean, complain, envelope, leave_line, say,
 from vault_agent.config import rules
 from vault_agent.errors import Busy, VaultAgentError
 from vault_agent.model.health import Health
-from vault_agent.system.address import noted_vault
+from vault_agent.system.address import recorded_vault
 from vault_agent.system.files import keep_new_files_private
 
 if TYPE_CHECKING:
@@ -218,7 +218,7 @@ def _tell_running(invocation: Invocation, flags: dict[str, Any], running: Runnin
     follow_first_index(address.endpoint, layers)
     state = "runs in the background" if running.is_new else "already runs"
     say(f"vault-agent {state} at {style(address.endpoint, 'strong')}")
-    rows = {"vault": in_home(noted_vault(running.folder)), "process": str(address.pid)}
+    rows = {"vault": in_home(recorded_vault(running.folder)), "process": str(address.pid)}
     if running.is_new:
         rows["log"] = in_home(running.folder / "server.log")
     say_rows(rows)

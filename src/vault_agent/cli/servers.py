@@ -13,7 +13,7 @@ from vault_agent.cli.terminal import clean
 from vault_agent.config.fast_settings import configured_endpoint, index_folder, index_folders
 from vault_agent.config.followed_file import SettingsInUse, settings_in_use
 from vault_agent.errors import Failed, Misconfigured
-from vault_agent.system.address import ServerAddress, live_address, noted_vault
+from vault_agent.system.address import ServerAddress, live_address, recorded_vault
 from vault_agent.system.files import is_folder, make_private_folder, reason_of
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ def server_in(folder: Path | None) -> Server | None:
     address = live_address(folder) if folder is not None else None
     if folder is None or address is None:
         return None
-    return Server(folder, address, noted_vault(folder))
+    return Server(folder, address, recorded_vault(folder))
 
 
 def running_servers(layers: Sequence[Layer]) -> list[Server]:

@@ -41,7 +41,7 @@ from vault_agent.config.vault_list import (
 )
 from vault_agent.errors import Busy, Failed, Forbidden, Misconfigured, NotFound, counted
 from vault_agent.model.identifiers import GLOBAL
-from vault_agent.system.address import is_serving, noted_vault
+from vault_agent.system.address import is_serving, recorded_vault
 from vault_agent.system.files import expanded, is_folder, reason_of
 
 if TYPE_CHECKING:
@@ -131,7 +131,7 @@ def known_indexes(parent: Path) -> list[IndexFolder]:
         size = sum(file.st_size for file in files)
         changed = max((file.st_mtime for file in files), default=folder.stat().st_mtime)
         when = datetime.fromtimestamp(changed, UTC).isoformat()
-        indexes.append(IndexFolder(folder, noted_vault(folder), size, when, is_serving(folder)))
+        indexes.append(IndexFolder(folder, recorded_vault(folder), size, when, is_serving(folder)))
     return sorted(indexes, key=lambda index: (index.vault is None, str(index.vault), index.folder))
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from vault_agent.config import rules
 from vault_agent.config.setting_names import DEFAULT_PORT, KEYS
 from vault_agent.errors import Misconfigured
-from vault_agent.system.address import live_address, noted_address
+from vault_agent.system.address import live_address, recorded_address
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -168,7 +168,7 @@ def _elsewhere(layers: Sequence[Layer], expected: str) -> str:
         folder = index_folder(layers)
     except Misconfigured:
         return expected  # commands that need the folder report that
-    noted = noted_address(folder) if folder is not None else None
+    noted = recorded_address(folder) if folder is not None else None
     if folder is None or noted is None or noted.endpoint == expected:
         return expected  # most commands end here, without touching the lock
     live = live_address(folder)

@@ -256,7 +256,7 @@ class _IndexRun:
         self._repeated = await self._repeated_lines(target)
         await self._store_files(target)
         if len(changes.to_read) >= MANY_AT_ONCE:
-            await in_thread(writer.note_times_set_together)
+            await in_thread(writer.record_shared_times)
         self._store_left_out(writer)
         # The full-text engine commits in other threads while links are resolved here.
         committed = asyncio.create_task(in_thread(target.fulltext.commit))

@@ -73,7 +73,7 @@ class View:
         """Return the view of a program by its name, for the log of writes."""
         return replace(self, caller=replace(self.caller, client=f"mcp:{client}"))
 
-    async def of(self, arguments: Mapping[str, Any]) -> tuple[Self, Mapping[str, Any]]:
+    async def in_named_vault(self, arguments: Mapping[str, Any]) -> tuple[Self, Mapping[str, Any]]:
         """Return the view for a call, and its arguments: of the global vault if a path names it.
 
         Raises:
@@ -88,9 +88,9 @@ class View:
             raise InvalidRequest(
                 "INVALID_REQUEST", "The paths of one call are in one vault.", remedy=""
             )
-        inner = {name: paths[name].removeprefix(IN_GLOBAL) or "." for name in global_names}
+        stripped = {name: paths[name].removeprefix(IN_GLOBAL) or "." for name in global_names}
         vault = await self.app.vaults.open(GLOBAL)
-        return replace(self, vault=vault, vaults=(), prefix=IN_GLOBAL), {**arguments, **inner}
+        return replace(self, vault=vault, vaults=(), prefix=IN_GLOBAL), {**arguments, **stripped}
 
     def patterns(self, place: str | None) -> list[str]:
         """Return a folder or glob of this client as one of the vault; [] for everything."""

@@ -37,8 +37,8 @@ from vault_agent.store.failures import no_locks
 from vault_agent.system.address import (
     SERVER_LOCK,
     forget_address,
-    noted_address,
-    noted_vault,
+    recorded_address,
+    recorded_vault,
 )
 from vault_agent.system.files import (
     AlreadyLocked,
@@ -105,7 +105,7 @@ class IndexDirectory:
             Busy: `INDEX_LOCKED` while another server holds it; the message has its address.
             Failed: `INDEX_IO_ERROR` if the file system has no locks.
         """
-        first = noted_address(self.path)
+        first = recorded_address(self.path)
         where = f", at {first.endpoint}" if first is not None else ""
         lock = self._locked(
             SERVER_LOCK,
@@ -274,7 +274,7 @@ def take_over(
         return False
     for folder in sorted(directory.path.parent.glob("*/")):
         other = IndexDirectory(folder)
-        vault_path = noted_vault(folder)
+        vault_path = recorded_vault(folder)
         if folder == directory.path or vault_path is None or os.path.lexists(vault_path):
             continue
         with suppress(Busy, Failed, OSError):

@@ -45,7 +45,7 @@ class ServerAddress(NamedTuple):
     until_idle: bool = False
 
 
-def note_address(folder: Path, endpoint: str | None, *, until_idle: bool = False) -> None:
+def record_address(folder: Path, endpoint: str | None, *, until_idle: bool = False) -> None:
     """Record that this process serves at `endpoint`, or nowhere any more.
 
     Clients find the server there, and the error of a second server names it. Nothing happens if
@@ -62,7 +62,7 @@ def note_address(folder: Path, endpoint: str | None, *, until_idle: bool = False
         replace_file(folder / _FILE, data, durable=False)
 
 
-def noted_address(folder: Path) -> ServerAddress | None:
+def recorded_address(folder: Path) -> ServerAddress | None:
     """Return the recorded address, or None if it is missing or invalid. It may be out of date.
 
     Raises:
@@ -88,11 +88,11 @@ def live_address(folder: Path) -> ServerAddress | None:
 
     Takes the server's lock for a moment to see whether a server holds it.
     """
-    address = noted_address(folder)
+    address = recorded_address(folder)
     return address if address is not None and is_serving(folder) else None
 
 
-def note_vault(folder: Path, root: str, uid: str | None = None) -> None:
+def record_vault(folder: Path, root: str, uid: str | None = None) -> None:
     """Record whose index this is, with the `uid` of a registered vault, which it keeps if it moves.
 
     Nothing happens if that cannot be written.
@@ -108,13 +108,13 @@ def note_vault(folder: Path, root: str, uid: str | None = None) -> None:
             replace_file(path, data, durable=False)
 
 
-def noted_vault(folder: Path) -> Path | None:
+def recorded_vault(folder: Path) -> Path | None:
     """Return the folder of the notes of this index, or None if it was not recorded."""
     root = _noted(folder, "root")
     return Path(root) if root and "\0" not in root else None
 
 
-def noted_uid(folder: Path) -> str | None:
+def recorded_uid(folder: Path) -> str | None:
     """Return the `uid` of the registered vault that has this index, or None if it has none."""
     return _noted(folder, "uid")
 

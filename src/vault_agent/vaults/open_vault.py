@@ -25,7 +25,7 @@ from vault_agent.store.current import CurrentIndex
 from vault_agent.store.database import translated
 from vault_agent.store.directory import IndexDirectory, has_notes, take_over
 from vault_agent.store.jobs import open_jobs
-from vault_agent.system.address import note_address, note_vault, noted_uid
+from vault_agent.system.address import record_address, record_vault, recorded_uid
 from vault_agent.system.cancelling import in_thread, open_in_thread, opened_in_thread
 from vault_agent.vault.attachments import open_attachment
 from vault_agent.vault.opening import CannotOpen
@@ -369,7 +369,7 @@ class OpenVault:
         None when the server stops: no client must find it any more.
         """
         folder = self._core.directory.path
-        await asyncio.to_thread(note_address, folder, address, until_idle=until_idle)
+        await asyncio.to_thread(record_address, folder, address, until_idle=until_idle)
 
     def _tell_agents(self, request: UpdateIndex) -> None:
         """Let the vaults of agents index the paths of this run too."""
@@ -447,7 +447,7 @@ async def open_vault(
                 stack.enter_context(directory.serving())
             else:
                 lock.hold(directory)
-            note_vault(directory.path, path, None if entry is None else entry.uid)
+            record_vault(directory.path, path, None if entry is None else entry.uid)
         if own := indexer is None:
             indexer = Indexer(shared.on_crash)
             stack.push_async_callback(indexer.close)
@@ -533,7 +533,7 @@ def _is_ours(
     A registered vault is known by its `uid`, any other one by its notes.
     """
     if entry is not None:
-        return noted_uid(index.path) == entry.uid
+        return recorded_uid(index.path) == entry.uid
     with VaultRoot.open(config.vault.root or "", exclusions) as root:
 
         def size_of(path: str) -> int | None:

@@ -55,7 +55,7 @@ class WriteExecutor:
         self.limits = limits
         self.permission = Permission(limits, exclusions)
         self.disk = Disk()
-        self.finisher = Finisher(self.disk, log, self.revisit)
+        self.finisher = Finisher(self.disk, log, self.look_again_at)
         self.linger = Linger(self.disk, log, self.finisher, limits.times, self.rewrite)
         self.is_interrupted = False  # whether there is a write for `recover` to finish
         self._unrecorded: list[tuple[int, str | None]] = []  # ends of writes, not logged yet
@@ -93,10 +93,10 @@ class WriteExecutor:
             self.is_interrupted = True
             raise
 
-    def revisit(
+    def look_again_at(
         self, logged: LoggedWrite, position: int, change: VaultChange, removable_hash: bytes
     ) -> None:
-        """Have the temporary file looked at that a failed try of a change has left."""
+        """Queue a look at the temporary file that a failed try of a change has left."""
         changes = [*logged.changes]
         changes[position] = change
         self.linger.add(

@@ -168,8 +168,8 @@ class NoteWriter:
                 times,
             )
 
-    def note_times_set_together(self) -> None:
-        """Note in which seconds many notes got their file's time."""
+    def record_shared_times(self) -> None:
+        """Record the seconds in which many notes got the time of their file."""
         self._write("DELETE FROM together", [()])
         self._write(_SQL["together"], [(MANY_AT_ONCE,)])
 
