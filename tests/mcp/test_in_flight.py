@@ -21,7 +21,7 @@ from tests.support.waiting import eventually_async
 from vault_agent.errors import IndexUnavailable
 from vault_agent.mcp import service
 from vault_agent.mcp.relay import Relay, ServerAt
-from vault_agent.mcp.tool import SWITCHES, ClientTools, tools_for
+from vault_agent.mcp.tool import TOOL_SWITCHES, ClientTools, tools_for
 from vault_agent.mcp.toolsets import TOOLSETS, synk
 from vault_agent.model.jobs import Job, JobKind, JobState, PhaseProgress
 from vault_agent.model.reply import Envelope
@@ -188,7 +188,7 @@ async def test_a_tool_that_writes_runs_once(toolset: str):
     async with run(mcp={"enabled": True}) as server:
         indexing = Indexing(server.engine, questions=0)
         view: Any = SimpleNamespace(vault=server.engine)
-        for tool in tools_for(ClientTools(toolset, frozenset(Right), SWITCHES, agent=False)):
+        for tool in tools_for(ClientTools(toolset, frozenset(Right), TOOL_SWITCHES, agent=False)):
             runs: list[str] = []
 
             async def fail(_view: object, _arguments: object, runs: list[str] = runs) -> str:

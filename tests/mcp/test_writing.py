@@ -19,7 +19,7 @@ from tests.support.clocks import PATIENCE
 from tests.support.waiting import eventually
 
 from vault_agent.mcp.relay import Relay, ServerAt
-from vault_agent.mcp.tool import SWITCHES, ClientTools, reading_tools, tools_for
+from vault_agent.mcp.tool import TOOL_SWITCHES, ClientTools, reading_tools, tools_for
 from vault_agent.mcp.toolsets import TOOLSETS
 from vault_agent.model.writing import Right
 
@@ -162,7 +162,7 @@ def test_the_schemas_of_six_tools_fit_into_1000_tokens_and_of_all_into_2100(writ
 def test_a_restarted_relay_knows_which_tools_only_read():
     for toolset in TOOLSETS:
         for rights in (frozenset(), frozenset(Right)):
-            for tool in tools_for(ClientTools(toolset, rights, SWITCHES, agent=False)):
+            for tool in tools_for(ClientTools(toolset, rights, TOOL_SWITCHES, agent=False)):
                 if tool.name in reading_tools():
                     assert not tool.writes, tool.name
 

@@ -184,6 +184,8 @@ def make_write(
 async def path_of(call: CallContext, path: str | None, note_id: str | None) -> str:
     """Return the path of a note that is named by its path, or by its ID.
 
+    Both paths are of the vault: `mcp/` has made those of agents outer.
+
     Raises:
         NotFound: `NOTE_NOT_FOUND` for an unknown ID, and for a note that the caller does not see.
     """

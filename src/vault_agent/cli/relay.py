@@ -23,7 +23,7 @@ from vault_agent.config.rights import tool_settings
 from vault_agent.errors import VaultAgentError
 from vault_agent.mcp.handshake import is_handshake, is_list, result_for
 from vault_agent.mcp.relay import NoServer, ServerAt, run_relay
-from vault_agent.mcp.tool import SWITCHES, ClientTools
+from vault_agent.mcp.tool import TOOL_SWITCHES, ClientTools
 from vault_agent.system.address import is_answering, live_address
 
 if TYPE_CHECKING:
@@ -137,7 +137,7 @@ class _Finder:
         try:
             local = rules.is_local(connection(self._layers).endpoint)
             tools = tool_settings(self._layers, self._options.agent) if local else None
-            switched_on = [name for name in SWITCHES if setting(self._layers, name)]
+            switched_on = [name for name in TOOL_SWITCHES if setting(self._layers, name)]
         except (ValueError, VaultAgentError):
             return None
         if tools is None:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 OWN = "vault-agent"
 """The toolset with our own names."""
-SWITCHES = ("memory.enabled", "journal.enabled")
+TOOL_SWITCHES = ("memory.enabled", "journal.enabled")
 """The settings that enable tools, prompts and resources."""
 _TABLE = tomllib.loads(Path(__file__).with_name("tools.toml").read_text("utf-8"))
 _ARGUMENTS: Mapping[str, Schema] = _TABLE.pop("kinds")

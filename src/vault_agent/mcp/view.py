@@ -9,7 +9,7 @@ from vault_agent.api.caller import CallContext
 from vault_agent.api.operation import Operation, Result, is_on, perform
 from vault_agent.api.requests import parse_values
 from vault_agent.errors import InvalidRequest
-from vault_agent.mcp.tool import SWITCHES, ClientTools
+from vault_agent.mcp.tool import TOOL_SWITCHES, ClientTools
 from vault_agent.model.identifiers import GLOBAL, IN_GLOBAL
 from vault_agent.text.names import hidden, visible
 
@@ -113,7 +113,7 @@ class View:
     @property
     def client(self) -> ClientTools:
         """What decides which tools the client has."""
-        switched_on = [setting for setting in SWITCHES if is_on(setting, self.vault.config)]
+        switched_on = [setting for setting in TOOL_SWITCHES if is_on(setting, self.vault.config)]
         return ClientTools(self.toolset, self.rights, switched_on, self.caller.is_named_agent)
 
     async def perform(

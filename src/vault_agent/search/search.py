@@ -50,7 +50,7 @@ class _Found(NamedTuple):
 
     places: list[Ranked]
     notes: Mapping[int, StoredNote]
-    information: Mapping[str, float]  # as of `Candidates`
+    information: Mapping[str, float]  # weight times rarity by term, as in `Candidates`
     reasons: Mapping[int, Reason]  # by rowid
     similar_terms: Mapping[str, Sequence[str]] = {}  # as of `Candidates`
     coverage: Coverage | None = None

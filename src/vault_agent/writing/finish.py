@@ -64,7 +64,7 @@ class Finisher:
         """Finish a write that was interrupted, or log it as failed. Return its new state.
 
         If the first change is on the disk, the write is committed and the others are carried out.
-        If it is not, the write has failed; a write that is committed already is finished from its
+        If it is not, a `PREPARED` write has failed, and a `COMMITTED` one is carried out from its
         first change on. A person's save that the first change has displaced is put back, and then
         that change counts as not carried out.
 

@@ -456,7 +456,8 @@ class VaultWriter:
             await self._require_ready()
             if creates and path is not None:
                 await self._wait_until_back(path)
-            # The step itself keeps its result: after a cancellation, `_try` returns none.
+            # It has one entry once the step has returned, and none if it failed or was never begun.
+            # The step keeps its result itself: after a cancellation, `_try` returns none.
             done: list[Done] = []
             try:
                 await self._try(
