@@ -87,7 +87,9 @@ def test_openapi_has_the_name_and_summary_of_an_operation(monkeypatch: pytest.Mo
 
 @pytest.mark.parametrize("caller", [Caller(CallerKind.NAMED_AGENT, "a")])
 @pytest.mark.parametrize(
-    "operation", [each for each in OPERATIONS if not each.for_agents], ids=lambda each: each.name
+    "operation",
+    [each for each in OPERATIONS if not each.for_named_agents],
+    ids=lambda each: each.name,
 )
 async def test_only_the_owner_may_use_operations_that_are_not_for_agents(
     operation: Operation, caller: Caller
@@ -98,7 +100,7 @@ async def test_only_the_owner_may_use_operations_that_are_not_for_agents(
 
 
 def test_agents_change_nothing_but_notes():
-    writing = {each for each in OPERATIONS if each.for_agents and each.writes}
+    writing = {each for each in OPERATIONS if each.for_named_agents and each.writes}
     assert {each.needs for each in writing} == {"write.enabled"}
 
 

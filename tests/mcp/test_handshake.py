@@ -105,7 +105,7 @@ async def test_discovery_is_the_same_with_and_without_a_server():
 )
 def test_what_is_not_plain_is_left_to_the_server(params):
     message = {"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": params}
-    client = ClientTools("vault-agent", (), (), agent=False)
+    client = ClientTools("vault-agent", (), (), is_named_agent=False)
     assert result_for(message, client) is None
     broken = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {}}
     assert result_for(broken, client) is None

@@ -188,7 +188,9 @@ async def test_a_tool_that_writes_runs_once(toolset: str):
     async with run(mcp={"enabled": True}) as server:
         indexing = Indexing(server.engine, questions=0)
         view: Any = SimpleNamespace(vault=server.engine)
-        for tool in tools_for(ClientTools(toolset, frozenset(Right), TOOL_SWITCHES, agent=False)):
+        for tool in tools_for(
+            ClientTools(toolset, frozenset(Right), TOOL_SWITCHES, is_named_agent=False)
+        ):
             runs: list[str] = []
 
             async def fail(_view: object, _arguments: object, runs: list[str] = runs) -> str:

@@ -15,7 +15,7 @@ from vault_agent.mcp.text import excerpt, fenced
 from vault_agent.mcp.tool import ClientTools, tools_for
 from vault_agent.text.names import hidden, visible
 
-TOOLS = tools_for(ClientTools("vault-agent", (), (), agent=False))
+TOOLS = tools_for(ClientTools("vault-agent", (), (), is_named_agent=False))
 FENCE = re.compile(r'<note path="(.*)" lines="(.*)" b=([0-9a-f]{8})>\n(.*)</note \3>', re.DOTALL)
 
 

@@ -162,7 +162,9 @@ def test_the_schemas_of_six_tools_fit_into_1000_tokens_and_of_all_into_2100(writ
 def test_a_restarted_relay_knows_which_tools_only_read():
     for toolset in TOOLSETS:
         for rights in (frozenset(), frozenset(Right)):
-            for tool in tools_for(ClientTools(toolset, rights, TOOL_SWITCHES, agent=False)):
+            for tool in tools_for(
+                ClientTools(toolset, rights, TOOL_SWITCHES, is_named_agent=False)
+            ):
                 if tool.name in reading_tools():
                     assert not tool.writes, tool.name
 

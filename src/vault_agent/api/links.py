@@ -144,14 +144,14 @@ async def broken_links(call: CallContext, request: BrokenLinksRequest) -> Result
     return Result(data, listed.warnings)
 
 
-@operation("GET", "/tags", listed="tags", for_agents=True)
+@operation("GET", "/tags", listed="tags", for_named_agents=True)
 async def tags(call: CallContext, request: TreeQuery) -> Result[TagTree]:
     """Return the tree of tags with the number of notes of each."""
     tree = await call.vault.read(lists.tag_tree, request)
     return Result(tree, call.vault.links.warnings())
 
 
-@operation("GET", "/folders", listed="folders", for_agents=True)
+@operation("GET", "/folders", listed="folders", for_named_agents=True)
 async def folders(call: CallContext, request: TreeQuery) -> Result[FolderTree]:
     """Return the tree of folders with the number of notes in each."""
     tree = await call.vault.read(lists.folder_tree, request)

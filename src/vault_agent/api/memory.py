@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from vault_agent.memory.promotion import Promotion
 
 
-@operation("POST", "/memory", needs="memory.enabled", for_agents=True)
+@operation("POST", "/memory", needs="memory.enabled", for_named_agents=True)
 async def memory(call: CallContext, request: RecallQuery) -> Result[Recalled]:
     """Recall the notes that matter for a task, as a text for an agent."""
     return Result(await _recalled(await _in_project(call, request.project), request))
@@ -69,7 +69,7 @@ def deliveries_of(app: App) -> Deliveries:
     return app.deliveries
 
 
-@operation(for_agents=True)
+@operation(for_named_agents=True)
 async def note_search(call: CallContext, request: NoteQuery) -> Result[FoundNotes]:
     """Search the notes of a vault and of the global one, by words, files, tags and age."""
     query = replace(request, alone=request.alone or call.caller.is_named_agent)

@@ -101,7 +101,7 @@ class Operation(Generic[Sent, Got]):
         max_body: the most bytes of a body.
         writes: whether it changes anything: notes, the index or jobs.
         needs: the setting that enables it, such as `write.enabled`; None if it is always enabled.
-        for_agents: whether named agents may use it.
+        for_named_agents: whether named agents may use it.
         listed: the list in the reply's data that is cut if the reply is too large.
     """
 
@@ -119,7 +119,7 @@ class Operation(Generic[Sent, Got]):
     max_body: int = MAX_BODY_BYTES
     writes: bool = False
     needs: str | None = None
-    for_agents: bool = False
+    for_named_agents: bool = False
     listed: str | None = None
 
     @property
@@ -200,7 +200,7 @@ def write_operation(
 ) -> Callable[[Callable[[Any, Sent], Awaitable[Got]]], Operation[Sent, Got]]:
     """Return the decorator of an operation that changes notes."""
     rules = {"max_body": MAX_WRITE_BYTES, **rules}
-    return operation("POST", path, writes=True, needs=_WRITE, for_agents=True, **rules)
+    return operation("POST", path, writes=True, needs=_WRITE, for_named_agents=True, **rules)
 
 
 async def perform(operation: Operation[Sent, Got], call: CallContext, request: Sent) -> Got:
@@ -212,7 +212,7 @@ async def perform(operation: Operation[Sent, Got], call: CallContext, request: S
         Forbidden: `VAULT_READ_ONLY` if it changes notes, and those of this vault never change.
         VaultAgentError: with the codes of the operation.
     """
-    if call.caller.is_named_agent and not operation.for_agents:
+    if call.caller.is_named_agent and not operation.for_named_agents:
         raise NotFound("ROUTE_NOT_FOUND", "There is no such operation.", remedy="")
     if operation.needs == _WRITE and call.vault.is_closed_to_writes:
         if call.vault.name is not None:

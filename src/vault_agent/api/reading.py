@@ -78,7 +78,7 @@ class FolderRequest:
 _DIGITS = 8  # of the hash that a cursor contains
 
 
-@operation(for_agents=True)
+@operation(for_named_agents=True)
 async def read(call: CallContext, request: PartQuery) -> Result[NotePart]:
     """Return a page of a note's current text, of a section, its outline or its properties."""
     offset, revision = None, None
@@ -102,13 +102,13 @@ async def read(call: CallContext, request: PartQuery) -> Result[NotePart]:
     return Result(replace(page, next_cursor=cursor), page.warnings)
 
 
-@operation("GET", "/notes/{noteId}/outline", for_agents=True)
+@operation("GET", "/notes/{noteId}/outline", for_named_agents=True)
 async def outline(call: CallContext, request: NoteParams) -> Result[NoteOutline]:
     """Return the headings and blocks of a note, with the IDs and hashes for changes."""
     return Result(await _parsed(call, request, NoteFile.outline))
 
 
-@operation("GET", "/notes/{noteId}/frontmatter", for_agents=True)
+@operation("GET", "/notes/{noteId}/frontmatter", for_named_agents=True)
 async def frontmatter(call: CallContext, request: NoteParams) -> Result[NoteFrontmatter]:
     """Return the frontmatter of a note as JSON, and its tags."""
     return Result(await _parsed(call, request, NoteFile.frontmatter))

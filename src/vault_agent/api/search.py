@@ -51,7 +51,7 @@ if TYPE_CHECKING:
     from vault_agent.vaults.several import Several
 
 
-@operation("POST", "/search", listed="results", for_agents=True)
+@operation("POST", "/search", listed="results", for_named_agents=True)
 async def search(call: CallContext, request: SearchQuery) -> Result[Answer]:
     """Find chunks and notes by lexical search, semantic search, or both."""
     rerank = call.vault.reranker is not None
@@ -78,7 +78,7 @@ async def search(call: CallContext, request: SearchQuery) -> Result[Answer]:
     return Result(replace(answer, next_cursor=following))
 
 
-@operation("POST", "/related", listed="results", for_agents=True)
+@operation("POST", "/related", listed="results", for_named_agents=True)
 async def related(call: CallContext, request: RelatedQuery) -> Result[Answer]:
     """Find notes and chunks similar to a note or chunk, or linked with it."""
     if several := _several_of(call, request.vaults):
@@ -121,7 +121,7 @@ class ResolveRequest:
 _List = TypeVar("_List", NoteList, TaskList)
 
 
-@operation("GET", "/resolve", listed="notes", for_agents=True)
+@operation("GET", "/resolve", listed="notes", for_named_agents=True)
 async def resolve(call: CallContext, request: ResolveRequest) -> Result[NamedNotes]:
     """Find the notes that a path, name, title, link or ID means."""
     try:
@@ -148,7 +148,7 @@ async def resolve(call: CallContext, request: ResolveRequest) -> Result[NamedNot
     return Result(named)
 
 
-@operation("GET", "/notes", listed="notes", for_agents=True)
+@operation("GET", "/notes", listed="notes", for_named_agents=True)
 async def notes(call: CallContext, request: ListQuery) -> Result[NoteList]:
     """List notes that pass filters, in an order."""
     kind = int if request.sort is Sort.CONNECTIONS else str
@@ -161,7 +161,7 @@ async def notes(call: CallContext, request: ListQuery) -> Result[NoteList]:
     return _page(call.vault, request, page, notes=rows)
 
 
-@operation("GET", "/tasks", listed="tasks", for_agents=True)
+@operation("GET", "/tasks", listed="tasks", for_named_agents=True)
 async def tasks(call: CallContext, request: TaskQuery) -> Result[TaskList]:
     """List the tasks of notes, in the order of paths and lines."""
     position = position_of(call.vault, request, str, int)
@@ -182,7 +182,7 @@ def _page(vault: OpenVault, query: object, page: _List, **listed: tuple[Any, ...
     return Result(replace(page, **changes))
 
 
-@operation("POST", "/context", for_agents=True)
+@operation("POST", "/context", for_named_agents=True)
 async def context(call: CallContext, request: ContextRequest) -> Result[Context]:
     """Gather excerpts of notes for a prompt, within a number of tokens."""
     vault = call.vault
@@ -193,7 +193,7 @@ async def context(call: CallContext, request: ContextRequest) -> Result[Context]
     return Result(excerpts)
 
 
-@operation("POST", "/grep", listed="lines", for_agents=True)
+@operation("POST", "/grep", listed="lines", for_named_agents=True)
 async def grep(call: CallContext, request: GrepQuery) -> Result[GrepAnswer]:
     """Find lines by a regular expression."""
     start = None

@@ -17,7 +17,7 @@ class Prompt(NamedTuple):
 
     `toolsets` has the toolsets with the tools that the text names, and for each what stands in the
     text for other names in braces. `needs` is the right that it needs, `setting` the one that
-    enables it, and `owner` whether named agents lack it.
+    enables it, and `not_for_named` whether named agents lack it.
     """
 
     description: str
@@ -26,7 +26,7 @@ class Prompt(NamedTuple):
     toolsets: Mapping[str, Mapping[str, str]]
     needs: str | None = None
     setting: str | None = None
-    owner: bool = False
+    not_for_named: bool = False
 
     def text_for(self, toolset: str, value: str) -> str:
         """Return the text for a client with a toolset that the prompt has."""
@@ -44,7 +44,7 @@ def prompts_for(client: ClientTools) -> dict[str, Prompt]:
         for name, prompt in PROMPTS.items()
         if client.toolset in prompt.toolsets
         and (prompt.needs is None or prompt.needs in client.rights)
-        and client.has(prompt.setting, owner=prompt.owner)
+        and client.has(prompt.setting, not_for_named=prompt.not_for_named)
     }
 
 

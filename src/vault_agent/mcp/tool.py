@@ -35,17 +35,19 @@ class ClientTools(NamedTuple):
         toolset: the name of its toolset.
         rights: what it may write, such as `create`.
         switched_on: the settings that are on, such as `memory.enabled`.
-        agent: whether it is a named agent, which lacks what is of the `owner`.
+        is_named_agent: whether it is one, which lacks what is `not_for_named`.
     """
 
     toolset: str
     rights: Collection[str]
     switched_on: Collection[str]
-    agent: bool
+    is_named_agent: bool
 
-    def has(self, needs: str | None, *, owner: bool = False) -> bool:
-        """Whether it has what a setting enables, None for none. `owner`: named agents lack it."""
-        return (needs is None or needs in self.switched_on) and not (owner and self.agent)
+    def has(self, needs: str | None, *, not_for_named: bool = False) -> bool:
+        """Whether it has what the setting `needs` enables (None: no setting does)."""
+        if not_for_named and self.is_named_agent:
+            return False
+        return needs is None or needs in self.switched_on
 
 
 class Tool(NamedTuple):
@@ -60,7 +62,7 @@ class Tool(NamedTuple):
         destructive: whether a write of it can change what is there.
         idempotent: whether the same call again changes nothing more.
         needs: the setting that enables it, such as `memory.enabled`; None if it always is.
-        owner: whether named agents lack it.
+        not_for_named: whether named agents lack it.
     """
 
     name: str
@@ -71,7 +73,7 @@ class Tool(NamedTuple):
     destructive: bool = True
     idempotent: bool = False
     needs: str | None = None
-    owner: bool = False
+    not_for_named: bool = False
 
     @property
     def schema(self) -> dict[str, Any]:
@@ -107,7 +109,11 @@ class Tool(NamedTuple):
 def tools_for(client: ClientTools) -> list[Tool]:
     """Return the tools that a client has, in the order of the table."""
     tools = (_tool(client.toolset, name, client.rights) for name in _TABLE[client.toolset])
-    return [tool for tool in tools if tool is not None and client.has(tool.needs, owner=tool.owner)]
+    return [
+        tool
+        for tool in tools
+        if tool is not None and client.has(tool.needs, not_for_named=tool.not_for_named)
+    ]
 
 
 def own_tool(name: str) -> Tool:

@@ -105,13 +105,13 @@ class Runs:
             VaultAgentError: as `Indexer.run`.
         """
 
-        def note_served() -> None:
+        def record_served() -> None:
             if (meta := self._core.index.meta) is not None:
                 on_served(IndexState("indexed", meta.generation, meta.revision))
 
         request = UpdateIndex(self._core.spec, paths=tuple(paths))
-        await self._run(request, lambda event: self._serve_published(event, note_served))
-        note_served()  # a run that changes nothing publishes nothing
+        await self._run(request, lambda event: self._serve_published(event, record_served))
+        record_served()  # a run that changes nothing publishes nothing
 
     async def index_watched(
         self, paths: tuple[str, ...] | None, on_served: Callable[[], object]
@@ -121,21 +121,23 @@ class Runs:
         `on_served` is called when searches see a revision that the run has published.
         """
 
-        def note_served() -> None:
+        def record_served() -> None:
             if paths is None:
-                self._note_all_served()
+                self._record_all_served()
             on_served()
 
         request = UpdateIndex(self._core.spec, paths=paths, by_watch=True)
-        await self._run(request, lambda event: self._serve_published(event, note_served))
+        await self._run(request, lambda event: self._serve_published(event, record_served))
         if paths is None:
-            self._note_all_read()
+            self._record_all_read()
 
     async def index_changes(self) -> None:
         """Index all changes of the vault since the last run, without a job."""
         request = UpdateIndex(self._core.spec)
-        await self._run(request, lambda event: self._serve_published(event, self._note_all_served))
-        self._note_all_read()
+        await self._run(
+            request, lambda event: self._serve_published(event, self._record_all_served)
+        )
+        self._record_all_read()
 
     async def embed(self, *, fresh: bool = False) -> bool:
         """Embed the chunks without a vector, or all. Return False if the endpoint fails."""
@@ -184,7 +186,7 @@ class Runs:
                 )
             elif isinstance(event, Warning):
                 progress.warn(event)
-            self._serve_published(event, self._note_all_served)
+            self._serve_published(event, self._record_all_served)
 
         # The job makes the vectors that are missing, and reports their progress.
         await self._core.indexer.stop_embedding(self._core.spec.directory)
@@ -194,7 +196,7 @@ class Runs:
             indexed = True
         finally:
             self.incomplete = not indexed
-        self._note_all_read()
+        self._record_all_read()
         progress.index_finished()
         last = await self._read_attachments(on_event) if run.attachments_due else None
         made = await self.embeddings.make(
@@ -264,13 +266,13 @@ class Runs:
         self.on_begin(request)
         index, excluded = self._core.index, []
 
-        def note_excluded(event: RunEvent) -> None:
+        def record_excluded(event: RunEvent) -> None:
             if isinstance(event, Warning) and event.code == NOTES_EXCLUDED:
                 excluded.append(event)
             on_event(event)
 
         try:
-            run = await self._core.indexer.run(request, note_excluded)
+            run = await self._core.indexer.run(request, record_excluded)
             if request.paths is None:
                 self.excluded = tuple(excluded)
             await self.refresh()
@@ -304,13 +306,13 @@ class Runs:
             on_served()  # before the news, so that clients who get it find this done
             self._core.events.add(revision_of(run))
 
-    def _note_all_served(self) -> None:
+    def _record_all_served(self) -> None:
         """Record the time at which searches see all notes as they are on the disk."""
         self.indexed_at = timestamp()
 
-    def _note_all_read(self) -> None:
+    def _record_all_read(self) -> None:
         """Record that a run has read all notes, even if it has published nothing."""
-        self._note_all_served()
+        self._record_all_served()
         self.incomplete = False
         self.whole_runs += 1
 

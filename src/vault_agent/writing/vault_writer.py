@@ -456,8 +456,8 @@ class VaultWriter:
             await self._require_ready()
             if creates and path is not None:
                 await self._wait_until_back(path)
-            # It has one entry once the step has returned, and none if it failed or was never begun.
-            # The step keeps its result itself: after a cancellation, `_try` returns none.
+            # The thread puts the result here, because a cancelled `await` loses what it returns. It
+            # is empty if the step failed or never began: then the error is raised past the return.
             done: list[Done] = []
             try:
                 await self._try(
