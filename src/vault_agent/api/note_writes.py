@@ -184,15 +184,16 @@ def make_write(
 async def path_of(call: CallContext, path: str | None, note_id: str | None) -> str:
     """Return the path of a note that is named by its path, or by its ID.
 
-    `path` and the path returned are relative to the vault. `mcp/` has made an agent's path, which
-    is relative to its folder, one of the vault (`Scope.outer`).
+    An agent sends paths that are relative to its folder. `mcp/` has turned those into paths of the
+    vault before (`Scope.outer`).
 
     Raises:
         NotFound: `NOTE_NOT_FOUND` for an unknown ID, and for a note that the caller does not see.
     """
     if path is None:
         named = await call.vault.read(resolve, note_id or "", roots=call.vault.roots)
-        path = call.vault.scope.outer(named.notes[0].path)  # that of `resolve` is the agent's
+        # `resolve` returns a path that is relative to the agent's folder.
+        path = call.vault.scope.outer(named.notes[0].path)
     if not call.caller.scope.contains(path):
         raise NotFound("NOTE_NOT_FOUND", "There is no such note.")
     return path

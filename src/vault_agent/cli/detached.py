@@ -132,7 +132,7 @@ def stop(folder: Path) -> ServerAddress | None:
 def running(folder: Path, *, within: float = 0) -> ServerAddress | None:
     """Return the address of the server that has this index, or None. Wait while it starts.
 
-    Within these seconds, one may still lock the index.
+    If no server holds the index yet, wait `within` seconds for one that starts.
 
     Raises:
         Failed: `SERVER_FAILED` if it does not answer.

@@ -233,6 +233,7 @@ def _compare(stored: Stored | None, scanned: Scan, request: UpdateIndex) -> Chan
     left_out = stored.left_out if stored else {}
     # A run that someone has asked for tries unread files again. The runs of the watch, which are
     # many, try such a file again only when it has changed.
+    # What the baseline lacks counts as added.
     retries = not request.by_watch
     baseline = stored.entries(with_unread=not retries) if stored else {}
     seen = diff(baseline, request.spec.to_index(scanned), scanned.unlisted)

@@ -64,9 +64,8 @@ class Changed(Exception):
     """Somebody else has changed the file meanwhile, and their file is in its place.
 
     Args:
-        removable_hash: the hash of the bytes with which the temporary file may be removed at the
-            next look, or None if there is no temporary file. With other bytes it is a save of
-            somebody else, which is kept.
+        removable_hash: the temporary file may be removed at the next look if its bytes have this
+            hash. All other bytes are a save of somebody else. None: there is no temporary file.
     """
 
     def __init__(self, removable_hash: bytes | None = None) -> None:

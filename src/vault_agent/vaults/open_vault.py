@@ -333,7 +333,10 @@ class OpenVault:
             raise
 
     async def start(self, *, behind: bool) -> None:
-        """Serve the existing index, or start to build one. `behind`: start to update it too."""
+        """Serve the existing index, or start to build one.
+
+        If the index may be `behind` its notes, start to update it too.
+        """
         index = self._core.index
         await index.refresh()
         finished = await self.jobs.list_finished()

@@ -264,7 +264,7 @@ class WriteExecutor:
             replaces = change.kind in (ChangeKind.EDIT, ChangeKind.REMOVE)
             if replaces and (first_has_displaced or not is_first):
                 self.linger.add(logged, position)
-            elif is_first:  # the finisher has swept the others
+            elif is_first:  # later ones that displace nothing are swept already
                 self._sweep(root, logged)
         return logged, not_done
 

@@ -93,8 +93,8 @@ class Linger:
     ) -> None:
         """Look at the displaced file of a change again after some seconds (`times.linger`).
 
-        With the text before the change, the text after, or bytes of `removable_hash`, the file is
-        removed then.
+        The file is removed then if it has the bytes before the change, those after it, or those
+        of `removable_hash`. All other bytes are a save of somebody else.
         """
         change = logged.changes[position]
         expected = frozenset(filter(None, (change.hash_before, change.hash_after, removable_hash)))
