@@ -106,7 +106,7 @@ def build(wheel: Path, into: Path) -> Path:
 def _tools() -> list[dict[str, str]]:
     """Return the tools that read, with their descriptions. Others are there once switched on."""
     request = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
-    listed = result_for(request, ClientTools(OWN, (), (), agent=False))
+    listed = result_for(request, ClientTools(OWN, (), (), is_named_agent=False))
     assert listed is not None
     return [{"name": each["name"], "description": each["description"]} for each in listed["tools"]]
 
