@@ -123,9 +123,7 @@ class Changes:
     to_read: list[FileEntry]  # new files, and files that may have changed
     removed: list[str]  # notes and documents whose files are missing
     left_out_before: Mapping[str, tuple[FileEntry, bool]]  # True: the file was not read
-    left_out: dict[
-        str, tuple[FileEntry, bool]
-    ]  # those of `left_out_before` that are not read again
+    left_out: dict[str, tuple[FileEntry, bool]]  # those of the above that are not read again
     new_attachments: list[str]
     lost_attachments: list[str]
     differs: bool  # whether there is anything to do

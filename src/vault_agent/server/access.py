@@ -111,20 +111,19 @@ class Access:
         if sessions is not None and token is not None and token.startswith(PREFIX):
             sessions.check(token)
             return PAGE
-        self.require_key(authorization)
+        self.check_token(token)
         return OWNER
 
-    def require_key(self, authorization: list[str], agent: str | None = None) -> None:
-        """Raise UNAUTHORIZED unless the request has the server's key or, for `agent`, that agent's.
+    def check_token(self, token: str | None, agent: str | None = None) -> None:
+        """Raise UNAUTHORIZED unless a token is the server's key or, for `agent`, that agent's.
 
-        There must be exactly one Authorization header. Without `server.api_key` all requests pass.
+        It is None if `bearer` finds none. Without `server.api_key` all requests pass.
 
         The error is always the same. Digests are compared, so the time reveals nothing about the
         key, and any text can be compared.
         """
         if self._digest is None:
             return
-        token = bearer(authorization)
         digest_sent = b"" if token is None else _digest(token)
         keys = [self._digest]
         if agent is not None:

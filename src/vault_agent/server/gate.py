@@ -19,6 +19,7 @@ from aiohttp import web
 
 from vault_agent import __version__
 from vault_agent.errors import InvalidRequest, NotFound, VaultAgentError
+from vault_agent.server.access import bearer
 from vault_agent.server.app_keys import (
     ACCESS,
     ACTIVITY,
@@ -128,7 +129,7 @@ def _admit(request: web.Request, trace: Trace) -> None:
         return
     authorization = request.headers.getall("Authorization", [])
     if is_mcp(request.path):  # `server/mcp.py` makes the caller, who may do less than the owner
-        access.require_key(authorization, agent_of(request.path))
+        access.check_token(bearer(authorization), agent_of(request.path))
     else:
         request[CALLER] = access.check_key(authorization, request.app.get(PAGE_SESSIONS))
     trace.is_admitted = True

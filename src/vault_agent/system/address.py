@@ -110,16 +110,16 @@ def record_vault(folder: Path, root: str, uid: str | None = None) -> None:
 
 def recorded_vault(folder: Path) -> Path | None:
     """Return the folder of the notes of this index, or None if it was not recorded."""
-    root = _noted(folder, "root")
+    root = _recorded(folder, "root")
     return Path(root) if root and "\0" not in root else None
 
 
 def recorded_uid(folder: Path) -> str | None:
     """Return the `uid` of the registered vault that has this index, or None if it has none."""
-    return _noted(folder, "uid")
+    return _recorded(folder, "uid")
 
 
-def _noted(folder: Path, name: str) -> str | None:
+def _recorded(folder: Path, name: str) -> str | None:
     import json
 
     try:

@@ -61,12 +61,11 @@ class IndexReader:
         watch: Watch | None,
         *,
         queue: IndexQueue,
-        waits: bool = False,
     ) -> None:
         """Make it of its parts.
 
-        Without a watch, its warnings have none of a watch. With `waits`, each read waits for the
-        paths in the queue.
+        Without a `watch` of its own, as in an agent's vault, each read waits for the paths in the
+        queue, and no warning is of a watch.
         """
         self._core = core
         self._runs = runs
@@ -74,7 +73,6 @@ class IndexReader:
         self._checks = checks
         self._watch = watch
         self._queue = queue
-        self._waits = waits
 
     async def read(
         self,
@@ -136,7 +134,7 @@ class IndexReader:
         """
         if up_to_date:
             await self._runs.index_changes()
-        if self._waits:
+        if self._watch is None:
             await self._queue.catch_up()
         self._checks.compare_if_due()
         index = self._core.index

@@ -238,12 +238,8 @@ class Indexer:
     ) -> None:
         """Keep a process as the idle one, in place of another if `replaces_idle`, or end it."""
         ended: IndexingProcess | None = process
-        if (
-            reusable
-            and process.is_alive
-            and not self._closed
-            and (replaces_idle or self._idle is None)
-        ):
+        has_place = replaces_idle or self._idle is None
+        if reusable and process.is_alive and not self._closed and has_place:
             self._idle, ended = process, self._idle
         if reusable:
             process.has_answered = True

@@ -146,10 +146,9 @@ class OpenVault:
             runs=self.runs,
             jobs=self.jobs,
             checks=self.checks,
-            # It counts notes that an agent does not see.
+            # The owner's watch counts notes that an agent does not see.
             watch=self.watch if owners_vault is None else None,
             queue=self._queue,
-            waits=owners_vault is not None,
         )
         self.read, self.read_with_warnings = reader.read, reader.read_with_warnings
         self.snapshot, self.warnings = reader.snapshot, reader.warnings
