@@ -172,6 +172,21 @@ def test_a_session_and_what_it_got(enter: Callable[..., Page], world: SeveralVau
     expect(page.locator(".vault")).to_contain_text("shop")
 
 
+def test_notes_of_a_vault_are_offered_if_another_vault_fails(
+    enter: Callable[..., Page], world: SeveralVaultsServer
+):
+    vault = f"/vaults/{world.identity('global')}"
+    eventually(lambda: world.call("GET", f"{vault}/health").data["index"]["available"])
+    world.event("start", "s-add", title="Add a pattern", source="startup")
+    page = enter("/memory")
+    shop = world.identity("project:shop")
+    page.route(f"**/vaults/{shop}/suggest?*", lambda route: route.abort())
+    card = page.locator(".session", has_text="Add a pattern")
+    card.get_by_role("button", name="Add a note").click()
+    page.get_by_role("dialog").get_by_role("combobox").fill("integers")
+    expect(page.get_by_role("option", name="Money in integers").first).to_be_visible()
+
+
 def test_a_journal_is_written_when_it_is_asked_for(
     enter: Callable[..., Page], world: SeveralVaultsServer
 ):

@@ -85,13 +85,15 @@ export function Overlay({ only, pick }) {
         return (await ask("GET", "/suggest", { query, signal: abort })).data.suggestions.map((each) =>
           asOption(each, pick),
         );
-      const found = await Promise.all(
+      const replies = await Promise.allSettled(
         pick.among.map(async (vault) => {
           const { data } = await ask("GET", `/vaults/${vault}/suggest`, { whole: true, query, signal: abort });
-          return data.suggestions.map((each) => asOption({ ...each, vault }, pick));
+          return data.suggestions.map((hit) => asOption({ ...hit, vault }, pick));
         }),
       );
-      return found.flat();
+      const failures = replies.filter((reply) => reply.status === "rejected");
+      if (failures.length && failures.length === replies.length) throw failures[0].reason;
+      return replies.flatMap((reply) => (reply.status === "fulfilled" ? reply.value : []));
     }),
   );
 
