@@ -17,7 +17,7 @@ Object.assign(globalThis, {
   },
   addEventListener: (kind, listener) => (listeners[kind] = listener),
 });
-const { FILTERS, LISTS, address, addressIn, arrival, beforeLeaving, changed, go, parsed, remembered, written } =
+const { FILTERS, LISTS, address, addressIn, arrival, beforeLeaving, changed, go, hrefOf, parsed, remembered } =
   await import("../../src/vault_agent/web/app/state/address.js");
 
 beforeEach(() => {
@@ -31,9 +31,9 @@ test("an address is read as it was written", () => {
     for (const name of [...FILTERS, "q", "at", "line", "session"]) {
       for (const text of ["plain", "a&b=c?d#e/f", "日本 😀", "100 % + 1"]) {
         const value = LISTS.includes(name) ? [text, "second"] : text;
-        const read = parsed(written({ view, [name]: value }));
+        const read = parsed(hrefOf({ view, [name]: value }));
         assert.deepEqual([read.view, read[name]], [view, value]);
-        assert.equal(written(parsed(written({ ...read, note: NOTE }))), written({ ...read, note: NOTE }));
+        assert.equal(hrefOf(parsed(hrefOf({ ...read, note: NOTE }))), hrefOf({ ...read, note: NOTE }));
       }
     }
   }
@@ -48,7 +48,7 @@ test("an address that somebody made up shows the list of notes", () => {
 
 test("a graph beside an open note is that of the note, unless it is to show all", () => {
   assert.equal(parsed(`#/graph/${NOTE}`).near, NOTE);
-  const all = written({ view: "graph", note: NOTE, near: "" });
+  const all = hrefOf({ view: "graph", note: NOTE, near: "" });
   assert.equal(parsed(all).near, "");
 });
 

@@ -118,14 +118,14 @@ export function parsed(hash) {
   return found;
 }
 
-/** @param {Partial<Address>} given */
-export function written(given) {
+/** @param {Partial<Address>} target */
+export function hrefOf(target) {
   const values = new URLSearchParams();
-  for (const name of TEXTS) if (given[name]) values.set(name, given[name]);
-  for (const name of LISTS) for (const each of given[name] ?? []) values.append(name, each);
-  if (given.view === "graph" && given.note && !given.near) values.set("near", "all");
+  for (const name of TEXTS) if (target[name]) values.set(name, target[name]);
+  for (const name of LISTS) for (const value of target[name] ?? []) values.append(name, value);
+  if (target.view === "graph" && target.note && !target.near) values.set("near", "all");
   const query = values.size ? `?${values}` : "";
-  return `#/${given.view || "notes"}${given.note ? `/${nameOf(given.note)}` : ""}${query}`;
+  return `#/${target.view || "notes"}${target.note ? `/${nameOf(target.note)}` : ""}${query}`;
 }
 
 export const address = signal(parsed(location.hash));
@@ -137,12 +137,12 @@ export const arrival = signal("start");
 export const remembered = signal(/** @type {Kept} */ (history.state ?? {}));
 
 /** The address with changes. @param {Partial<Address>} changes */
-export const changed = (changes) => written({ ...address.peek(), line: "", ...changes });
+export const changed = (changes) => hrefOf({ ...address.peek(), line: "", ...changes });
 
 /** An address in a vault: of a note there, or its list. The server's own vault has no name in addresses.
  * @param {string} vault its identity @param {string} [note] */
 export const addressIn = (vault, note = "") =>
-  written({ view: "notes", note, vault: vault === serverId() ? "" : vault });
+  hrefOf({ view: "notes", note, vault: vault === serverId() ? "" : vault });
 
 /**
  * Go to an address. `replace` adds no entry to the history: for what is typed.
@@ -152,8 +152,8 @@ export function go(changes, { replace = false, kept } = {}) {
   const next = { ...address.peek(), ...changes };
   if ("note" in changes || "at" in changes) [next.at, next.line] = [changes.at ?? "", changes.line ?? ""];
   if ("note" in changes && !("edit" in changes)) next.edit = "";
-  const text = written(next);
-  if (text === written(address.peek())) return;
+  const text = hrefOf(next);
+  if (text === hrefOf(address.peek())) return;
   if (!replace) leaving();
   const state = kept ?? (replace ? history.state : {});
   if (replace) history.replaceState(state, "", text);
@@ -170,7 +170,7 @@ function show(next) {
 }
 
 /** Show the address with the path of its note, which is known now. */
-export const showPath = () => history.replaceState(history.state, "", written(address.peek()));
+export const showPath = () => history.replaceState(history.state, "", hrefOf(address.peek()));
 
 /** Keep something with this entry of the history. @param {Kept} values */
 export function remember(values) {

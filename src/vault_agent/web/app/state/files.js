@@ -21,7 +21,7 @@ const folders = signal(/** @type {Wire.FolderBranch[]} */ ([]));
 const contents = signal(/** @type {Record<string, Contents>} */ ({}));
 const open = signal(/** @type {string[]} */ ([]));
 export const fault = signal(/** @type {Fault | null} */ (null));
-export const known = signal(false);
+export const hasTree = signal(false);
 
 effect(() => {
   if (vaultId.value) open.value = readOfVault("folders", []);
@@ -125,7 +125,7 @@ export const readTree = () =>
   tried(async () => {
     const tree = ask("GET", "/folders").then(({ data }) => {
       folders.value = data.folders.filter((each) => each.folder !== "");
-      known.value = true;
+      hasTree.value = true;
     });
     await Promise.all([tree, ...["", ...open.peek()].map((path) => fetchNotes(path, true))]);
   });

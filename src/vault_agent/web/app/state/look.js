@@ -69,7 +69,7 @@ async function having(text, by, signal) {
  * @param {Graph} of @param {string} query @param {AbortSignal} signal @returns {Promise<Match>}
  */
 async function found({ ids, titles }, query, signal) {
-  const { rest, found: by } = split(query);
+  const { rest, filters: by } = split(query);
   const text = rest.trim();
   const filtered = Boolean(
     by.type.length || by.tag.length || by.path.length || by.project.length || by.after || by.before,

@@ -28,11 +28,11 @@ export const DAY = /^\d{4}-\d\d-\d\d$/;
  * not be complete.
  *
  * @param {string} text @param {{ typing?: boolean }} [how]
- * @returns {{ rest: string, found: Filters, any: boolean }}
+ * @returns {{ rest: string, filters: Filters, any: boolean }}
  */
 export function split(text, { typing = false } = {}) {
   /** @type {Filters} */
-  const found = { type: [], tag: [], path: [], project: [], after: "", before: "" };
+  const filters = { type: [], tag: [], path: [], project: [], after: "", before: "" };
   let rest = text;
   let any = false;
   let from = 0;
@@ -49,13 +49,13 @@ export function split(text, { typing = false } = {}) {
       if (!after) break;
       continue;
     }
-    if (field === "after" || field === "before") found[field] = value;
-    else found[field].push(value);
+    if (field === "after" || field === "before") filters[field] = value;
+    else filters[field].push(value);
     any = true;
     rest = `${rest.slice(0, start)}${lead && after ? " " : ""}${rest.slice(start + whole.length)}`;
     from = Math.max(0, start);
   }
-  return { rest: any && !typing ? rest.trim() : any ? rest.trimStart() : rest, found, any };
+  return { rest: any && !typing ? rest.trim() : any ? rest.trimStart() : rest, filters, any };
 }
 
 /** A filter as it is typed. @param {string} name @param {string} value */

@@ -51,26 +51,26 @@ export const chosen = signal("");
 export const hovered = signal("");
 
 /** What is asked for, apart from pages. */
-export const asked = computed(() => {
+export const criteria = computed(() => {
   const { q, type, tag, path, project, after, before, linked, tasks, sort } = address.value;
-  const { rest, found } = split(q);
+  const { rest, filters } = split(q);
   return {
     text: rest.trim(),
-    type: [...type, ...found.type],
-    tag: [...tag, ...found.tag],
-    path: [...path, ...found.path],
-    project: [...project, ...found.project],
-    after: found.after || after,
-    before: found.before || before,
+    type: [...type, ...filters.type],
+    tag: [...tag, ...filters.tag],
+    path: [...path, ...filters.path],
+    project: [...project, ...filters.project],
+    after: filters.after || after,
+    before: filters.before || before,
     linked,
     tasks,
     sort,
   };
 });
-const key = computed(() => JSON.stringify(asked.value));
-export const searching = computed(() => asked.value.text !== "");
+const key = computed(() => JSON.stringify(criteria.value));
+export const searching = computed(() => criteria.value.text !== "");
 export const filtered = computed(() => {
-  const { type, tag, path, project, after, before, linked, tasks } = asked.value;
+  const { type, tag, path, project, after, before, linked, tasks } = criteria.value;
   return Boolean(type.length || tag.length || path.length || project.length || after || before || linked || tasks);
 });
 
@@ -132,7 +132,7 @@ export function once(rows) {
  * @returns {Promise<Omit<typeof NOTHING, "key">>}
  */
 export async function page(cursor, mode, signal, limit = PAGE, explain = false) {
-  const { text, type, tag, path, project, after, before, linked, tasks, sort } = asked.peek();
+  const { text, type, tag, path, project, after, before, linked, tasks, sort } = criteria.peek();
   if (!text) {
     const query = { sort: sort || "updated", limit, type, tag, path, project, after, before, linked, tasks, cursor };
     const { data, time } = await ask("GET", "/notes", { query, signal });
@@ -147,7 +147,7 @@ export async function page(cursor, mode, signal, limit = PAGE, explain = false) 
       indexedAt: null,
     };
   }
-  const filters = { ...filtersOf(asked.peek()), projects: project };
+  const filters = { ...filtersOf(criteria.peek()), projects: project };
   const body = { query: text.slice(0, 1000), limit: BEST, mode, filters, explain, ...(cursor && { cursor }) };
   const { data, time } = await ask("POST", "/search", { body, signal });
   const found = /** @type {Wire.Answer} */ (data); // not the compact ones
@@ -176,7 +176,7 @@ function keepInPlace(before, after) {
 
 /** The results of a search as a person wants them: the best first, or the newest. @param {Row[]} rows */
 const ordered = (rows) =>
-  searching.peek() && asked.peek().sort === "updated"
+  searching.peek() && criteria.peek().sort === "updated"
     ? [...rows].sort((one, other) => (timeOf(other.date) || 0) - (timeOf(one.date) || 0))
     : rows;
 

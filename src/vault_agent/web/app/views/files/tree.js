@@ -8,7 +8,7 @@ import { Icon } from "../../parts/controls.js";
 import { plain } from "../../parts/text.js";
 import { useVirtual } from "../../parts/virtual.js";
 import { address, changed, go } from "../../state/address.js";
-import { fault, fetchRest, followTree, known, lines, readTree, reveal, unfold } from "../../state/files.js";
+import { fault, fetchRest, followTree, hasTree, lines, readTree, reveal, unfold } from "../../state/files.js";
 import { folderOf } from "../../state/query.js";
 import { note } from "../../state/note.js";
 import { mayWrite } from "../../state/vault.js";
@@ -34,9 +34,9 @@ export function Tree() {
   useEffect(followTree, []);
   const path = note.value?.id === current ? note.value?.path : "";
   useEffect(() => {
-    if (!path || !known.value) return;
+    if (!path || !hasTree.value) return;
     void reveal(path).then(() => virtual.bring(lines.peek().findIndex((each) => each.path === path)));
-  }, [path, known.value]);
+  }, [path, hasTree.value]);
 
   const rest = shown.slice(first.value, last + NEAR).find((each) => each.kind === "rest");
   useEffect(() => {
@@ -199,7 +199,7 @@ export function Tree() {
     </div>
     <div class="leaf visually-hidden" ref=${probe} aria-hidden="true"></div>
     ${
-      known.value &&
+      hasTree.value &&
       !shown.length &&
       html`<${Empty} icon="folder" title="No notes yet"><p>The folder has no notes.</p><//>`
     }

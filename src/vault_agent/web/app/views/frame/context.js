@@ -4,7 +4,7 @@ import { html } from "../../../vendor/preact.js";
 import { Menu } from "../../parts/menu.js";
 import { Entry } from "../../parts/controls.js";
 import { copy } from "../../parts/say.js";
-import { address, go, written } from "../../state/address.js";
+import { address, go, hrefOf } from "../../state/address.js";
 import { mayWrite } from "../../state/vault.js";
 import { openBeside } from "../../state/tabs.js";
 import { context, overlay } from "./frame.js";
@@ -46,7 +46,7 @@ function entriesOf({ kind, id, path }) {
     ];
   if (kind === "file")
     return [{ name: "Show", icon: "eye", run: () => (overlay.value = { name: "file", path }) }, ...changes];
-  const link = written({ view: "notes", note: id, vault: address.peek().vault });
+  const link = hrefOf({ view: "notes", note: id, vault: address.peek().vault });
   return [
     { name: "Open", icon: "notes", run: () => go({ view: "notes", note: id }) },
     {

@@ -2,7 +2,7 @@
 
 import { calloutLook } from "../../parts/callouts.js";
 import { copy } from "../../parts/say.js";
-import { address, changed, knowPath, written } from "../../state/address.js";
+import { address, changed, hrefOf, knowPath } from "../../state/address.js";
 import { plain } from "../../parts/text.js";
 import { nameOf } from "../../state/query.js";
 import { mayWrite } from "../../state/vault.js";
@@ -110,7 +110,7 @@ function links(prose) {
     const { note, anchor, tag, host, path } = link.dataset;
     if (note && path) knowPath(note, path);
     if (note) link.setAttribute("href", changed({ view: "notes", note, at: anchor ?? "" }));
-    else if (tag) link.setAttribute("href", written({ ...address.peek(), view: "notes", tag: [tag], q: "" }));
+    else if (tag) link.setAttribute("href", hrefOf({ ...address.peek(), view: "notes", tag: [tag], q: "" }));
     else if (host) link.title = `Opens ${plain(host, 100)} in a new tab`;
     else if (link.classList.contains("unresolved")) missing(link);
     else if (link.getAttribute("href")?.startsWith("#n-"))

@@ -9,9 +9,9 @@ import { hitsOf, Marked, otherName, plain } from "../../parts/text.js";
 import { useVirtual } from "../../parts/virtual.js";
 import { address, changed, FILTERS, go, LISTS } from "../../state/address.js";
 import {
-  asked,
   busy,
   chosen,
+  criteria,
   fault,
   fetchMore,
   filtered,
@@ -110,7 +110,7 @@ export function List() {
   };
 
   const size = total ?? rows.length + (more ? GHOSTS : 0);
-  const query = asked.value.text;
+  const query = criteria.value.text;
   const far = open && key && !query && !filtered.value && !rows.some((row) => row.id === open);
   const rowShape = shapeOf(rows, total);
   return html`

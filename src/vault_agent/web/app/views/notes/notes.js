@@ -151,7 +151,7 @@ export function Find() {
   /** @param {boolean} typing */
   const send = (typing) => {
     clearTimeout(timer.current);
-    const { rest, found, any } = split(text.peek(), { typing });
+    const { rest, filters: found, any } = split(text.peek(), { typing });
     if (any) text.value = rest;
     sent.current = text.peek();
     const now = address.peek();

@@ -9,7 +9,7 @@ import { Trouble } from "../../parts/say.js";
 import { useSheet } from "../../parts/sheet.js";
 import { hitsOf, otherName, plain } from "../../parts/text.js";
 import { inUnits } from "../../state/query.js";
-import { asked, chosen, once, page, results } from "../../state/results.js";
+import { chosen, criteria, once, page, results } from "../../state/results.js";
 import { count } from "../../words.js";
 import { revision } from "../../state/vault.js";
 /** @import { Row } from "../../state/results.js" */
@@ -34,7 +34,7 @@ function found(text, ranges) {
 
 /** Where the words of the search are. @param {Wire.Hit} hit @returns {[string, string][]} */
 function places(hit) {
-  const query = asked.peek().text;
+  const query = criteria.peek().text;
   const { title, heading, path, metadata, snippet } = hit;
   const inNames = (/** @type {string} */ text) => found(text, hitsOf(text, query));
   const all = /** @type {[string, string][]} */ ([
