@@ -27,7 +27,7 @@ const LOOK_BACK = 250; // characters
 /** @typedef {(view: EditorView, completion: Completion, from: number, to: number) => void} Apply */
 
 /** @param {CompletionContext} context @param {Record<string, unknown>} query */
-async function suggestions(context, query) {
+async function suggest(context, query) {
   const abort = new AbortController();
   context.addEventListener("abort", () => abort.abort());
   try {
@@ -43,9 +43,9 @@ async function suggestions(context, query) {
  */
 const inserting = (text, close) => (view, completion, from, to) => {
   const after = view.state.sliceDoc(to, to + close.length);
-  const there = close.length > 0 && after === close;
+  const isClosed = close.length > 0 && after === close;
   view.dispatch({
-    changes: { from, to: there ? to + close.length : to, insert: text + close },
+    changes: { from, to: isClosed ? to + close.length : to, insert: text + close },
     selection: { anchor: from + text.length + close.length },
     annotations: pickedCompletion.of(completion),
     userEvent: "input.complete",
@@ -54,25 +54,25 @@ const inserting = (text, close) => (view, completion, from, to) => {
 };
 
 /** @param {() => From} note */
-const links = (note) => async (/** @type {CompletionContext} */ context) => {
+const completeLinks = (note) => async (/** @type {CompletionContext} */ context) => {
   const { state, pos } = context;
   const before = state.sliceDoc(Math.max(state.doc.lineAt(pos).from, pos - LOOK_BACK), pos);
-  const found = LINK.exec(before);
-  if (!found || inCode(state, pos)) return null;
-  const [, embed, typed] = found;
+  const match = LINK.exec(before);
+  if (!match || inCode(state, pos)) return null;
+  const [, embed, typed] = match;
   const part = typed.includes("#");
   const kinds = part ? (typed.includes("#^") ? "block" : "heading") : embed ? "attachment,note" : "note,attachment";
-  const listed = await suggestions(context, { q: typed, kinds, from: note().id, limit: 20 });
+  const hits = await suggest(context, { q: typed, kinds, from: note().id, limit: 20 });
   return {
     from: pos - typed.length,
     filter: false,
-    options: listed.map((each) => ({
-      label: each.insert,
-      displayLabel: plain(each.label, 100) || "Untitled",
-      detail: plain(each.detail, 80),
-      type: each.kind === "note" ? kindOf(each.type) : each.kind,
-      apply: inserting(each.insert, "]]"),
-      match: each.match,
+    options: hits.map((hit) => ({
+      label: hit.insert,
+      displayLabel: plain(hit.label, 100) || "Untitled",
+      detail: plain(hit.detail, 80),
+      type: hit.kind === "note" ? kindOf(hit.type) : hit.kind,
+      apply: inserting(hit.insert, "]]"),
+      match: hit.match,
     })),
     getMatch: (/** @type {Completion & { match?: [number, number][] }} */ option) =>
       inUnits(option.displayLabel ?? "", option.match ?? []).flat(),
@@ -80,22 +80,22 @@ const links = (note) => async (/** @type {CompletionContext} */ context) => {
 };
 
 /** @param {CompletionContext} context */
-async function tagged(context) {
+async function completeTags(context) {
   const { state, pos } = context;
-  const found = TAG.exec(state.sliceDoc(Math.max(state.doc.lineAt(pos).from, pos - LOOK_BACK), pos));
+  const match = TAG.exec(state.sliceDoc(Math.max(state.doc.lineAt(pos).from, pos - LOOK_BACK), pos));
   if (
-    !found ||
+    !match ||
     inCode(state, pos) ||
-    (!found[1] && !context.explicit && /^#+$/.test(state.doc.lineAt(pos).text.trim()))
+    (!match[1] && !context.explicit && /^#+$/.test(state.doc.lineAt(pos).text.trim()))
   )
     return null;
-  const listed = await suggestions(context, { q: found[1], kinds: "tag", limit: 20 });
+  const hits = await suggest(context, { q: match[1], kinds: "tag", limit: 20 });
   return {
-    from: pos - found[1].length,
+    from: pos - match[1].length,
     filter: false,
-    options: listed.map((each) => ({
-      label: each.insert,
-      displayLabel: `#${plain(each.label, 80)}`,
+    options: hits.map((hit) => ({
+      label: hit.insert,
+      displayLabel: `#${plain(hit.label, 80)}`,
       type: "tag",
     })),
   };
@@ -119,36 +119,36 @@ const BLOCKS = () =>
   ]);
 
 /** @param {() => From} note @param {(fault: Fault) => void} failed */
-const blocks = (note, failed) => async (/** @type {CompletionContext} */ context) => {
+const completeBlocks = (note, failed) => async (/** @type {CompletionContext} */ context) => {
   const { state, pos } = context;
   const line = state.doc.lineAt(pos);
-  const found = SLASH.exec(line.text.slice(0, pos - line.from));
-  if (!found || inCode(state, pos)) return null;
+  const match = SLASH.exec(line.text.slice(0, pos - line.from));
+  if (!match || inCode(state, pos)) return null;
   /** @type {(text: string) => Apply} */
   const replacing = (text) => (view, _, from, to) => {
     view.dispatch({ selection: { anchor: from, head: to } });
     put(view, text);
   };
-  const options = BLOCKS().map(([type, label, text], at) => ({
+  const options = BLOCKS().map(([type, label, text], index) => ({
     label,
     type,
-    boost: -at,
+    boost: -index,
     section: { name: "Blocks", rank: 0 },
     apply: replacing(text),
   }));
   const templates = await readTemplates().catch(() => []);
-  const made = templates
-    .filter((each) => !each.variables.length)
-    .map((each) => ({
-      label: plain(each.name, 80),
+  const extra = templates
+    .filter((template) => !template.variables.length)
+    .map(({ name }) => ({
+      label: plain(name, 80),
       type: "template",
       section: { name: "Templates", rank: 1 },
       /** @type {Apply} */
-      apply: (...place) => void templateText(each.name, note().path).then((text) => replacing(text)(...place), failed),
+      apply: (...place) => void templateText(name, note().path).then((text) => replacing(text)(...place), failed),
     }));
   return {
-    from: pos - found[1].length - 1,
-    options: [...options, ...made].map((each) => ({ ...each, label: `/${each.label}`, displayLabel: each.label })),
+    from: pos - match[1].length - 1,
+    options: [...options, ...extra].map((item) => ({ ...item, label: `/${item.label}`, displayLabel: item.label })),
     validFor: /^\/[\p{L}\p{N} _-]*$/u,
   };
 };
@@ -156,7 +156,7 @@ const blocks = (note, failed) => async (/** @type {CompletionContext} */ context
 /** @param {() => From} note @param {(fault: Fault) => void} failed */
 export const completion = (note, failed) => [
   autocompletion({
-    override: [links(note), tagged, blocks(note, failed)],
+    override: [completeLinks(note), completeTags, completeBlocks(note, failed)],
     icons: true,
     maxRenderedOptions: 50,
     activateOnTyping: true,

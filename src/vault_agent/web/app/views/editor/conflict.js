@@ -60,16 +60,16 @@ function narrow(parent, clash, extensions, merge) {
   };
 }
 
-/** @param {{ onEnd: () => void }} given */
+/** @param {{ onEnd: () => void }} props */
 export function Conflict({ onEnd }) {
   const box = useRef(/** @type {HTMLElement | null} */ (null));
   const merge = useRef(/** @type {{ b: EditorView } | null} */ (null));
   const left = useSignal(0);
-  const now = clash.value;
+  const conflict = clash.value;
   const t = later.edit.conflict;
 
   useEffect(() => {
-    if (!now || !box.current) return;
+    if (!conflict || !box.current) return;
     const shared = [
       nonced(),
       EditorView.lineWrapping,
@@ -78,7 +78,7 @@ export function Conflict({ onEnd }) {
       drawSelection(),
       EditorState.phrases.of(later.edit.phrases),
     ];
-    const counted = EditorView.updateListener.of(() => {
+    const counter = EditorView.updateListener.of(() => {
       if (merge.current instanceof MergeView) left.value = merge.current.chunks.length;
     });
     const mine = [
@@ -87,10 +87,10 @@ export function Conflict({ onEnd }) {
       keymap.of([...historyKeymap, ...defaultKeymap]),
       EditorView.contentAttributes.of({ "aria-label": "Your text" }),
     ];
-    if (NARROW.matches) return narrow(box.current, now, mine, merge);
-    const made = new MergeView({
+    if (NARROW.matches) return narrow(box.current, conflict, mine, merge);
+    const view = new MergeView({
       a: {
-        doc: now.disk.text,
+        doc: conflict.disk.text,
         extensions: [
           ...shared,
           EditorState.readOnly.of(true),
@@ -98,8 +98,8 @@ export function Conflict({ onEnd }) {
         ],
       },
       b: {
-        doc: now.text,
-        extensions: [...mine, counted],
+        doc: conflict.text,
+        extensions: [...mine, counter],
       },
       parent: box.current,
       revertControls: "a-to-b",
@@ -113,16 +113,16 @@ export function Conflict({ onEnd }) {
       highlightChanges: true,
       collapseUnchanged: { margin: 3, minSize: 6 },
     });
-    merge.current = made;
-    left.value = made.chunks.length;
+    merge.current = view;
+    left.value = view.chunks.length;
     announce("Changed here and elsewhere");
-    made.b.focus();
+    view.b.focus();
     return () => {
-      made.destroy();
+      view.destroy();
       merge.current = null;
     };
-  }, [now?.disk.hash]);
-  if (!now) return null;
+  }, [conflict?.disk.hash]);
+  if (!conflict) return null;
 
   const end = (/** @type {string | undefined} */ text) => {
     settle(text);
@@ -134,10 +134,10 @@ export function Conflict({ onEnd }) {
     try {
       const made = await makeCopy(
         copyPath(open.path),
-        now.kind === "conflict" ? (merge.current?.b.state.doc.toString() ?? wholeText()) : wholeText(),
+        conflict.kind === "conflict" ? (merge.current?.b.state.doc.toString() ?? wholeText()) : wholeText(),
       );
       toast(`Your text is now in ${made.path}.`);
-      end(now.disk.text);
+      end(conflict.disk.text);
     } catch (error) {
       toast(sentence(error));
     }
@@ -152,7 +152,7 @@ export function Conflict({ onEnd }) {
       <div class="acts">
         <button class="primary" onClick=${() => end(merge.current?.b.state.doc.toString())}>Save your text</button>
         <button class="quiet" onClick=${() => void copy()}>Save mine as a copy</button>
-        <button class="quiet" onClick=${() => end(now.disk.text)}>Use the text on disk</button>
+        <button class="quiet" onClick=${() => end(conflict.disk.text)}>Use the text on disk</button>
         ${!NARROW.matches && html`<span class="num" role="status">${t.left(left.value)}</span>`}
       </div>
       ${!NARROW.matches && html`<div class="sides"><h3>On disk</h3><h3>Your text</h3></div>`}

@@ -28,11 +28,11 @@ function firstFolder() {
   return readOfVault("folder", "");
 }
 
-/** @param {{ title?: string }} given */
+/** @param {{ title?: string }} props */
 export function Overlay({ title: first = "" }) {
-  const at = first.lastIndexOf("/");
-  const title = useSignal(first.slice(at + 1).replace(/\.md$/i, ""));
-  const folder = useSignal(at >= 0 ? first.slice(0, at) : firstFolder());
+  const slash = first.lastIndexOf("/");
+  const title = useSignal(first.slice(slash + 1).replace(/\.md$/i, ""));
+  const folder = useSignal(slash >= 0 ? first.slice(0, slash) : firstFolder());
   const template = useSignal("");
   const templates = useSignal(/** @type {Template[]} */ ([]));
   const variables = useSignal(/** @type {Record<string, string>} */ ({}));
@@ -46,13 +46,13 @@ export function Overlay({ title: first = "" }) {
     ),
   );
   const path = pathOf(folder.value, title.value);
-  const chosen = templates.value.find((each) => each.name === template.value);
-  const named = Boolean(title.value.trim());
+  const chosen = templates.value.find((choice) => choice.name === template.value);
+  const isNamed = Boolean(title.value.trim());
 
   useEffect(
     () =>
       void readTemplates().then(
-        (found) => (templates.value = found),
+        (list) => (templates.value = list),
         () => {},
       ),
     [],
@@ -60,8 +60,8 @@ export function Overlay({ title: first = "" }) {
   useEffect(() => {
     fault.value = null;
     checked.value = "";
-    if (!named) return check.current.stop();
-    const missing = chosen?.variables.some((each) => !variables.value[each]);
+    if (!isNamed) return check.current.stop();
+    const missing = chosen?.variables.some((name) => !variables.value[name]);
     const timer = setTimeout(
       () =>
         check.current(path, missing ? "" : template.value, variables.value).then(
@@ -71,7 +71,7 @@ export function Overlay({ title: first = "" }) {
       PAUSE,
     );
     return () => clearTimeout(timer);
-  }, [path, template.value, variables.value, named]);
+  }, [path, template.value, variables.value, isNamed]);
 
   const make = () =>
     run(async () => {
@@ -86,17 +86,17 @@ export function Overlay({ title: first = "" }) {
     if (ahead.entered && ahead.text.trim()) void make();
   }, []);
   const openTaken = async () => {
-    const found = await ask("GET", "/resolve", { query: { name: fault.value?.details.path ?? path } }).catch(
+    const reply = await ask("GET", "/resolve", { query: { name: fault.value?.details.path ?? path } }).catch(
       () => null,
     );
     closeOverlay();
-    if (found?.data.notes?.[0]) go({ view: "notes", note: found.data.notes[0].noteId });
+    if (reply?.data.notes?.[0]) go({ view: "notes", note: reply.data.notes[0].noteId });
   };
   const taken = fault.value && (fault.value.code === "NOTE_EXISTS" || fault.value.code === "NAME_COLLISION");
   return html`<${Asking}
     title="New note"
     act="Create"
-    ready=${named && !busy.value && !fault.value}
+    ready=${isNamed && !busy.value && !fault.value}
     onAct=${make}
     onClose=${closeOverlay}
   >
@@ -112,19 +112,19 @@ export function Overlay({ title: first = "" }) {
     <fieldset class="templates">
       <legend>Template</legend>
       ${[{ name: "", builtIn: true }, ...templates.value].map(
-        (each) => html`<label key=${each.name} class="template">
+        (choice) => html`<label key=${choice.name} class="template">
           <input
             type="radio"
             name="template"
-            value=${each.name}
-            checked=${template.value === each.name}
-            onChange=${() => (template.value = each.name)}
+            value=${choice.name}
+            checked=${template.value === choice.name}
+            onChange=${() => (template.value = choice.name)}
           />
-          ${KINDS.has(each.name) ? html`<${Shape} type=${each.name} quiet />` : html`<${Icon} name="file" small />`}
+          ${KINDS.has(choice.name) ? html`<${Shape} type=${choice.name} quiet />` : html`<${Icon} name="file" small />`}
           <bdi class="cut">
             ${
-              each.name
-                ? plain(each.builtIn ? each.name[0].toUpperCase() + each.name.slice(1) : each.name, 60)
+              choice.name
+                ? plain(choice.builtIn ? choice.name[0].toUpperCase() + choice.name.slice(1) : choice.name, 60)
                 : "Empty note"
             }
           </bdi>
@@ -132,16 +132,16 @@ export function Overlay({ title: first = "" }) {
       )}
     </fieldset>
     ${chosen?.variables.map(
-      (each) => html`<${NameField}
-        key=${each}
-        label=${html`<bdi>${plain(each, 60)}</bdi>`}
-        value=${variables.value[each] ?? ""}
-        onText=${(/** @type {string} */ text) => (variables.value = { ...variables.peek(), [each]: text })}
+      (name) => html`<${NameField}
+        key=${name}
+        label=${html`<bdi>${plain(name, 60)}</bdi>`}
+        value=${variables.value[name] ?? ""}
+        onText=${(/** @type {string} */ text) => (variables.value = { ...variables.peek(), [name]: text })}
       />`,
     )}
     <p id="create-says" class="will" role="status">
       ${
-        !named
+        !isNamed
           ? "Give the note a title."
           : fault.value
             ? html`

@@ -48,7 +48,7 @@ const CONFLICT = () => import("./conflict.js"); // with the part that shows diff
 const AIR = 16; // px above the line at which one begins
 const MODES = /** @type {const} */ (["off", "beside", "instead"]);
 
-/** @param {{ reading: Reading }} given */
+/** @param {{ reading: Reading }} props */
 export function Editor({ reading }) {
   const { note: wanted } = address.value;
   const styled = useSheet("editor.css");
@@ -82,7 +82,7 @@ export function Editor({ reading }) {
   return html`<${Page} key=${editingNumber.value} reading=${reading} />`;
 }
 
-/** @param {{ reading: Reading }} given */
+/** @param {{ reading: Reading }} props */
 function Page({ reading }) {
   const open = /** @type {Open} */ (editing.value);
   const [field, source, seen] = [
@@ -108,11 +108,11 @@ function Page({ reading }) {
     return text.state.doc.lineAt(block.from).number + above() + (y - block.top) / Math.max(1, block.height);
   };
   const done = async () => {
-    const shown = read.peek();
+    const note = read.peek();
     await save();
     if (clash.peek()) return;
     go({ note: open.id, edit: "" }, { replace: true, kept: { top: topLine() } }); // Back does not lead to the editor
-    if (shown) setTimeout(reopen, 50);
+    if (note) setTimeout(reopen, 50);
     setTimeout(
       () => /** @type {HTMLElement | null} */ (document.querySelector("article.read"))?.focus({ preventScroll: true }),
       100,
@@ -127,11 +127,11 @@ function Page({ reading }) {
       announce(`Adding ${nameOf(file)}`);
       try {
         const link = await upload(file, open);
-        const now = view.current;
-        if (now) {
-          if (at !== null) now.dispatch({ selection: { anchor: Math.min(at, now.state.doc.length) } });
-          put(now, `${link}\u0001`);
-          at = now.state.selection.main.head;
+        const editor = view.current;
+        if (editor) {
+          if (at !== null) editor.dispatch({ selection: { anchor: Math.min(at, editor.state.doc.length) } });
+          put(editor, `${link}\u0001`);
+          at = editor.state.selection.main.head;
         }
         toast(`Added ${plain(nameOf(file), 80)}`);
       } catch (error) {
@@ -145,14 +145,14 @@ function Page({ reading }) {
       return;
     }
     const name = link.wiki ? `[[${link.target}]]` : `[](${link.target})`;
-    const found = await ask("GET", "/resolve", { query: { name, from: open.id } }).catch(() => null);
-    const to = found?.data.notes[0];
-    if (to) go({ note: to.noteId, at: found?.data.anchor ?? "", edit: "" });
+    const reply = await ask("GET", "/resolve", { query: { name, from: open.id } }).catch(() => null);
+    const to = reply?.data.notes[0];
+    if (to) go({ note: to.noteId, at: reply?.data.anchor ?? "", edit: "" });
     else overlay.value = { name: "create", title: link.target.split("#")[0] };
   };
 
   useLayoutEffect(() => {
-    const made = makeSurface({
+    const editor = makeSurface({
       parent: /** @type {HTMLElement} */ (field.current),
       doc: firstBody(),
       note: () => editing.peek() ?? open,
@@ -176,33 +176,33 @@ function Page({ reading }) {
       onFault: (fault) => toast(sentence(fault)),
       onBlur: () => void (unsaved() && save()),
     });
-    view.current = made;
+    view.current = editor;
     const detach = attach({
-      body: () => made.state.doc.toString(),
+      body: () => editor.state.doc.toString(),
       show: (body, marks, own) => {
-        showText(made, body, marks, own);
+        showText(editor, body, marks, own);
         version.value += 1;
       },
     });
     const first = Number(address.peek().line) || Math.floor(remembered.peek().top ?? 0);
     if (first) {
-      const { from } = made.state.doc.line(Math.max(1, Math.min(made.state.doc.lines, first - above())));
-      made.dispatch({
+      const { from } = editor.state.doc.line(Math.max(1, Math.min(editor.state.doc.lines, first - above())));
+      editor.dispatch({
         selection: { anchor: from },
         effects: EditorView.scrollIntoView(from, { y: "start", yMargin: AIR }),
       });
-    } else made.dispatch({ selection: { anchor: firstPlace(made.state.doc.toString()) } });
-    made.focus();
-    const hidden = () => {
+    } else editor.dispatch({ selection: { anchor: firstPlace(editor.state.doc.toString()) } });
+    editor.focus();
+    const saveIfHidden = () => {
       if (document.visibilityState !== "hidden") return;
       draft();
       void save();
     };
-    document.addEventListener("visibilitychange", hidden);
+    document.addEventListener("visibilitychange", saveIfHidden);
     return () => {
-      document.removeEventListener("visibilitychange", hidden);
+      document.removeEventListener("visibilitychange", saveIfHidden);
       detach();
-      made.destroy();
+      editor.destroy();
     };
   }, []);
   useEffect(() => {
@@ -226,7 +226,7 @@ function Page({ reading }) {
   };
   const cycle = () => change(MODES[(MODES.indexOf(mode.peek()) + 1) % 3]);
   const tool = (/** @type {string} */ name) => {
-    const run = TOOLS.find(([each]) => each === name)?.[2];
+    const run = TOOLS.find(([id]) => id === name)?.[2];
     if (!run) uploading.current?.click();
     else if (view.current) run(view.current);
   };
@@ -254,8 +254,8 @@ function Page({ reading }) {
     [open.id],
   );
 
-  const shown = conflict ? "off" : mode.value;
-  return html`<section class="edit" aria-label=${`Edit ${plain(open.title, 100)}`} data-mode=${shown}>
+  const layout = conflict ? "off" : mode.value;
+  return html`<section class="edit" aria-label=${`Edit ${plain(open.title, 100)}`} data-mode=${layout}>
     <header class="crumb">
       <${IconButton}
         icon="left"
@@ -281,7 +281,7 @@ function Page({ reading }) {
       </div>
     </header>
     <${Notices} onCompare=${() => (compared.value = true)} onLeave=${() => go({ note: "", edit: "" })} />
-    ${!conflict && shown !== "instead" && html`<${Toolbar} onTool=${tool} />`}
+    ${!conflict && layout !== "instead" && html`<${Toolbar} onTool=${tool} />`}
     <input
       type="file"
       class="visually-hidden"
@@ -298,7 +298,7 @@ function Page({ reading }) {
       <div
         class="pane typed"
         ref=${source}
-        hidden=${conflict || shown === "instead"}
+        hidden=${conflict || layout === "instead"}
         style=${{ "--beside": `${remembered.value.beside ?? 0}px` }}
       >
         <div class="sheetlike">
@@ -320,7 +320,7 @@ function Page({ reading }) {
         />`
       }
       ${
-        shown !== "off" &&
+        layout !== "off" &&
         html`<${Later}
           load=${PREVIEW}
           name="Preview"
@@ -338,7 +338,7 @@ function Page({ reading }) {
   </section>`;
 }
 
-/** @param {{ onTool: (name: string) => void }} given */
+/** @param {{ onTool: (name: string) => void }} props */
 function Toolbar({ onTool }) {
   const walk = useRoving("button");
   return html`<div class="tools-md" role="toolbar" aria-label="Format" ...${walk}>
@@ -357,7 +357,7 @@ function Toolbar({ onTool }) {
   </div>`;
 }
 
-/** The headings of the text, in a menu. @param {{ view: { current: EditorView | null } }} given */
+/** The headings of the text, in a menu. @param {{ view: { current: EditorView | null } }} props */
 function Outline({ view }) {
   const entries = (/** @type {() => void} */ close) => {
     const headings = headingsOf(view.current?.state.doc.toString() ?? "");

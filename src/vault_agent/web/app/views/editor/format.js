@@ -63,15 +63,15 @@ export const wrap =
 
 /** The lines that are selected. @param {EditorState} state */
 function chosenLines(state) {
-  const found = new Map();
+  const lines = new Map();
   for (const { from, to } of state.selection.ranges) {
     for (let pos = from; pos <= to; ) {
       const line = state.doc.lineAt(pos);
-      found.set(line.number, line);
+      lines.set(line.number, line);
       pos = line.to + 1;
     }
   }
-  return [...found.values()];
+  return [...lines.values()];
 }
 
 const START = /^(\s*)(?:([-*+]|\d+[.)])[ \t]+(?:\[(.)\][ \t]+)?)?/;
@@ -93,7 +93,7 @@ function eachLine(view, change) {
   return type(view, {
     changes: set,
     selection: EditorSelection.create(
-      state.selection.ranges.map((each) => EditorSelection.range(map(each.anchor), map(each.head))),
+      state.selection.ranges.map((range) => EditorSelection.range(map(range.anchor), map(range.head))),
     ),
   });
 }
@@ -113,13 +113,13 @@ export const heading = (view) =>
 
 /** @param {"list" | "numbers" | "task"} kind */
 const asList = (kind) => (/** @type {View} */ view) => {
-  const all = chosenLines(view.state).filter((each) => each.text.trim());
-  const is = (/** @type {string} */ text) => {
+  const all = chosenLines(view.state).filter((line) => line.text.trim());
+  const isItem = (/** @type {string} */ text) => {
     const [, , mark, box] = START.exec(text) ?? [];
     if (kind === "task") return box !== undefined;
     return Boolean(mark) && box === undefined && /\d/.test(mark) === (kind === "numbers");
   };
-  const off = all.length > 0 && all.every((each) => is(each.text));
+  const off = all.length > 0 && all.every((line) => isItem(line.text));
   let number = 0;
   return eachLine(view, (text) => {
     if (!text.trim() && all.length) return text;
@@ -139,7 +139,7 @@ export function tick(view) {
   const state = view.state;
   if (!chosenLines(state).some((line) => /^\s*(?:[-*+]|\d+[.)])\s+\[.\]/.test(line.text))) return task(view);
   return eachLine(view, (text) =>
-    text.replace(/^(\s*(?:[-*+]|\d+[.)])\s+\[)(.)(\])/, (_, a, now, b) => `${a}${now === " " ? "x" : " "}${b}`),
+    text.replace(/^(\s*(?:[-*+]|\d+[.)])\s+\[)(.)(\])/, (_, a, box, b) => `${a}${box === " " ? "x" : " "}${b}`),
   );
 }
 
@@ -243,9 +243,9 @@ export function nextPlaceholder(view) {
   const { head, to } = selection.main;
   if (/^[\s>]*(?:[-*+]|\d+[.)])\s+$/.test(doc.lineAt(head).text)) return false;
   PLACEHOLDER.lastIndex = to;
-  const found = PLACEHOLDER.exec(doc.toString());
-  if (!found || inCode(view.state, found.index + 1)) return false;
-  view.dispatch({ selection: { anchor: found.index, head: PLACEHOLDER.lastIndex }, scrollIntoView: true });
+  const match = PLACEHOLDER.exec(doc.toString());
+  if (!match || inCode(view.state, match.index + 1)) return false;
+  view.dispatch({ selection: { anchor: match.index, head: PLACEHOLDER.lastIndex }, scrollIntoView: true });
   return true;
 }
 

@@ -39,8 +39,8 @@ const LONGEST = 1000; // characters of a link, a highlight or a formula on one l
 /** @param {Inline} cx @param {number} pos @param {string} close the text that ends it */
 function until(cx, pos, close) {
   const text = cx.slice(pos, Math.min(cx.end, pos + LONGEST));
-  const at = text.indexOf(close);
-  return at < 0 || text.slice(0, at).includes("\n") ? -1 : pos + at;
+  const index = text.indexOf(close);
+  return index < 0 || text.slice(0, index).includes("\n") ? -1 : pos + index;
 }
 
 /** What is between two marks. @param {string} name @param {number} first @param {string} open @param {string} close */
@@ -64,9 +64,9 @@ const TAG = {
     if (next !== 35 || (pos > cx.offset && /[^\s([{,;]/.test(cx.slice(pos - 1, pos)))) return -1;
     const text = cx.slice(pos + 1, Math.min(cx.end, pos + 200));
     let length = 0;
-    for (const each of text) {
-      if (!WORD.test(each)) break;
-      length += each.length;
+    for (const char of text) {
+      if (!WORD.test(char)) break;
+      length += char.length;
     }
     if (!length || /^\d+$/.test(text.slice(0, length))) return -1;
     return cx.addElement(cx.elt("Hashtag", pos, pos + 1 + length));
@@ -78,9 +78,9 @@ const BLOCK = {
   /** @param {Inline} cx @param {number} next @param {number} pos */
   parse(cx, next, pos) {
     if (next !== 94) return -1;
-    const found = /^\^[A-Za-z0-9-]+(?=\s*(?:\n|$))/.exec(cx.slice(pos, Math.min(cx.end, pos + 100)));
-    return found && (pos === cx.offset || /\s/.test(cx.slice(pos - 1, pos)))
-      ? cx.addElement(cx.elt("BlockId", pos, pos + found[0].length))
+    const match = /^\^[A-Za-z0-9-]+(?=\s*(?:\n|$))/.exec(cx.slice(pos, Math.min(cx.end, pos + 100)));
+    return match && (pos === cx.offset || /\s/.test(cx.slice(pos - 1, pos)))
+      ? cx.addElement(cx.elt("BlockId", pos, pos + match[0].length))
       : -1;
   },
 };
@@ -99,8 +99,8 @@ const CALLOUT = {
   /** @param {Inline} cx @param {number} next @param {number} pos */
   parse(cx, next, pos) {
     if (next !== 91) return -1;
-    const found = /^\[![\w-]+\][+-]?/.exec(cx.slice(pos, Math.min(cx.end, pos + 60)));
-    return found ? cx.addElement(cx.elt("CalloutMark", pos, pos + found[0].length)) : -1;
+    const match = /^\[![\w-]+\][+-]?/.exec(cx.slice(pos, Math.min(cx.end, pos + 60)));
+    return match ? cx.addElement(cx.elt("CalloutMark", pos, pos + match[0].length)) : -1;
   },
 };
 

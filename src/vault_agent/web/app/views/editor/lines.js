@@ -43,9 +43,9 @@ function decorations(view) {
       Math.max(from.number, doc.lineAt(view.viewport.from).number),
       Math.min(to.number, doc.lineAt(view.viewport.to).number),
     ];
-    for (let at = start; at <= end; at += 1) {
-      const line = doc.line(at);
-      classes.set(line.from, [...(classes.get(line.from) ?? []), name(at === from.number, at === to.number)]);
+    for (let number = start; number <= end; number += 1) {
+      const line = doc.line(number);
+      classes.set(line.from, [...(classes.get(line.from) ?? []), name(number === from.number, number === to.number)]);
     }
   };
   const ends = (/** @type {boolean} */ first, /** @type {boolean} */ last) =>
@@ -70,14 +70,14 @@ function decorations(view) {
     });
   }
   const builder = /** @type {RangeSetBuilder<Decoration>} */ (new RangeSetBuilder());
-  let at = -1;
+  let reached = -1;
   let before = "";
   for (const { from, to } of view.visibleRanges) {
     for (let pos = from; pos <= to; ) {
       const line = doc.lineAt(pos);
       pos = line.to + 1;
-      if (line.from <= at) continue;
-      at = line.from;
+      if (line.from <= reached) continue;
+      reached = line.from;
       const names = classes.get(line.from) ?? [];
       const item = /^([ \t]*)(?:[-*+]|(\d+[.)]))[ \t]+(\[.\] )?/.exec(line.text);
       if (item && !/ln-(code|front|table)/.test(names.join())) {
@@ -131,13 +131,13 @@ export const setMarks = /** @type {typeof StateEffect.define<[number, number][]>
 const marks = StateField.define({
   create: () => Decoration.none,
   update(value, change) {
-    for (const each of change.effects) {
-      if (!each.is(setMarks)) continue;
+    for (const effect of change.effects) {
+      if (!effect.is(setMarks)) continue;
       const builder = /** @type {RangeSetBuilder<Decoration>} */ (new RangeSetBuilder());
       const { doc } = change.state;
-      for (const [from, to] of each.value) {
-        for (let at = Math.max(0, from); at < Math.min(to, doc.lines); at += 1)
-          builder.add(doc.line(at + 1).from, doc.line(at + 1).from, Decoration.line({ class: "ln-theirs" }));
+      for (const [from, to] of effect.value) {
+        for (let index = Math.max(0, from); index < Math.min(to, doc.lines); index += 1)
+          builder.add(doc.line(index + 1).from, doc.line(index + 1).from, Decoration.line({ class: "ln-theirs" }));
       }
       return builder.finish();
     }

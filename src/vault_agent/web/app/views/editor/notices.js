@@ -34,14 +34,14 @@ export function State() {
   </span>`;
 }
 
-/** @param {{ onCompare: () => void, onLeave: () => void }} given */
+/** @param {{ onCompare: () => void, onLeave: () => void }} props */
 export function Notices({ onCompare, onLeave }) {
   const kind = clash.value?.kind;
   const save = () => void saveAsNew().catch((error) => toast(sentence(error)));
-  const said = /** @type {unknown[]} */ ([]);
+  const notices = /** @type {unknown[]} */ ([]);
   /** @param {string} icon @param {string} text @param {unknown} [acts] @param {boolean} [isBad] */
   const say = (icon, text, acts, isBad = false) =>
-    said.push(
+    notices.push(
       html`<div class=${isBad ? "say bad" : "say"} role=${isBad ? "alert" : "status"} key=${text}>
         <${Icon} name=${icon} />
         <span>${text}</span>
@@ -71,7 +71,7 @@ export function Notices({ onCompare, onLeave }) {
   if ((isRefused || saveState.value === "failed") && saveFault.value)
     say("warn", sentence(saveFault.value), null, isRefused);
   if (draftless.value) say("warn", "This browser keeps no drafts. What is not saved is lost if the page is closed.");
-  return said.length ? html`<div class="notices">${said}</div>` : null;
+  return notices.length ? html`<div class="notices">${notices}</div>` : null;
 }
 
 /** A path that is not taken, most likely. @param {string} path */

@@ -25,7 +25,7 @@ const LINE = / data-line="\d+"/g;
  * The elements of a preview, and what they were made of.
  * @type {WeakMap<Element, { element: Element, key: string }[]>}
  */
-const shown = new WeakMap();
+const previews = new WeakMap();
 
 /**
  * Something added to the preview that goes on, such as what draws its diagrams.
@@ -44,34 +44,34 @@ function patch(prose, rendered, enhance, note) {
   const made = document.createElement("div");
   showRendered(made, rendered);
   const fresh = [...made.children];
-  const known = shown.get(prose) ?? [];
-  const keys = fresh.map((each) => writer.serializeToString(each).replace(LINE, ""));
+  const previous = previews.get(prose) ?? [];
+  const keys = fresh.map((element) => writer.serializeToString(element).replace(LINE, ""));
   let first = 0;
-  while (first < Math.min(known.length, keys.length) && known[first].key === keys[first]) first += 1;
+  while (first < Math.min(previous.length, keys.length) && previous[first].key === keys[first]) first += 1;
   let last = 0;
-  while (last < Math.min(known.length, keys.length) - first && known.at(-1 - last)?.key === keys.at(-1 - last))
+  while (last < Math.min(previous.length, keys.length) - first && previous.at(-1 - last)?.key === keys.at(-1 - last))
     last += 1;
-  const lined = (/** @type {Element} */ old, /** @type {Element} */ now) => {
-    const to = [now, ...now.querySelectorAll("[data-line]")].filter((each) => each.hasAttribute("data-line"));
-    const from = [old, ...old.querySelectorAll("[data-line]")].filter((each) => each.hasAttribute("data-line"));
-    from.forEach((each, at) => to[at] && each.setAttribute("data-line", to[at].getAttribute("data-line") ?? ""));
+  const copyLines = (/** @type {Element} */ old, /** @type {Element} */ now) => {
+    const from = [now, ...now.querySelectorAll("[data-line]")].filter((node) => node.hasAttribute("data-line"));
+    const to = [old, ...old.querySelectorAll("[data-line]")].filter((node) => node.hasAttribute("data-line"));
+    to.forEach((node, at) => from[at] && node.setAttribute("data-line", from[at].getAttribute("data-line") ?? ""));
   };
-  const kept = known.slice(known.length - last);
-  kept.forEach((each, at) => lined(each.element, fresh[fresh.length - last + at]));
+  const kept = previous.slice(previous.length - last);
+  kept.forEach((block, at) => copyLines(block.element, fresh[fresh.length - last + at]));
   const added = fresh.slice(first, fresh.length - last);
-  for (const each of known.slice(first, known.length - last)) each.element.remove();
+  for (const block of previous.slice(first, previous.length - last)) block.element.remove();
   made.replaceChildren(...added);
   const end = enhance(made, { ...note, title: first ? "" : note.title });
-  const now = [...made.children];
+  const elements = [...made.children];
   const before = kept[0]?.element ?? null;
-  for (const each of now) prose.insertBefore(each, before);
+  for (const element of elements) prose.insertBefore(element, before);
   // What is added may be wrapped, as a table is: still one element each.
-  shown.set(prose, [
-    ...known.slice(0, first),
-    ...now.map((element, at) => ({ element, key: keys[first + at] })),
+  previews.set(prose, [
+    ...previous.slice(0, first),
+    ...elements.map((element, at) => ({ element, key: keys[first + at] })),
     ...kept,
   ]);
-  return { end, isShown: () => now.some((each) => each.isConnected) };
+  return { end, isShown: () => elements.some((element) => element.isConnected) };
 }
 
 /**
@@ -82,7 +82,7 @@ function patch(prose, rendered, enhance, note) {
  *   reading: Reading,
  *   box: { current: HTMLElement | null },
  *   onShown: () => void,
- * }} given
+ * }} props
  */
 export function Preview({ text, version, note, reading, box, onShown }) {
   const prose = useRef(/** @type {HTMLElement | null} */ (null));
@@ -98,34 +98,34 @@ export function Preview({ text, version, note, reading, box, onShown }) {
     ),
   );
   useEffect(() => {
-    const now = state.current;
-    clearTimeout(now.timer);
+    const pending = state.current;
+    clearTimeout(pending.timer);
     const show = async () => {
       const source = text();
       if (source.length > LARGEST) return void (fault.value = "This text is too large to preview.");
-      now.due = performance.now() + PAUSE;
+      pending.due = performance.now() + PAUSE;
       try {
         const answer = await render.current(source, note.path);
         if (!answer || !prose.current) return;
         const began = performance.now();
         const added = patch(prose.current, answer.data.html, reading.enhance, note);
-        now.added.filter((each) => !each.isShown()).forEach((each) => each.end());
-        now.added = [...now.added.filter((each) => each.isShown()), added];
-        now.due = Math.max(now.due, performance.now() + PATIENT * (performance.now() - began));
+        pending.added.filter((part) => !part.isShown()).forEach((part) => part.end());
+        pending.added = [...pending.added.filter((part) => part.isShown()), added];
+        pending.due = Math.max(pending.due, performance.now() + PATIENT * (performance.now() - began));
         fault.value = "";
         onShown();
       } catch (error) {
         fault.value = sentence(error);
       }
     };
-    now.timer = setTimeout(() => void show(), Math.max(0, now.due - performance.now()));
+    pending.timer = setTimeout(() => void show(), Math.max(0, pending.due - performance.now()));
   }, [version.value, head.value, note.path]);
   useEffect(() => {
     const stop = reading.watchLinks(/** @type {HTMLElement} */ (prose.current));
     return () => {
       clearTimeout(state.current.timer);
       render.current.stop();
-      state.current.added.forEach((each) => each.end());
+      state.current.added.forEach((part) => part.end());
       stop();
     };
   }, []);

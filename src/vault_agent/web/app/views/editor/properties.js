@@ -11,7 +11,7 @@ import { readOfVault, writeOfVault } from "../../state/settings.js";
 import { ask, newestOnly } from "../../wire.js";
 import { later } from "../../later.js";
 
-const KNOWN = ["type", "tags", "aliases", "status", "date", "links", "created", "updated", "title"];
+const FIELDS = ["type", "tags", "aliases", "status", "date", "links", "created", "updated", "title"];
 const LISTS = new Set(["tags", "aliases", "links"]);
 const DATES = new Set(["date", "created", "updated"]);
 const TYPES = ["journal", "decision", "module", "note", "pattern", "bug", "snippet"];
@@ -20,7 +20,7 @@ const DATE = /^\d{4}-\d{2}-\d{2}$/;
 /** Suggestions for the values of a property. @param {string} name */
 const lookFor = (name) => async (/** @type {string} */ text, /** @type {AbortSignal} */ signal) => {
   if (name === "type")
-    return TYPES.filter((each) => each.startsWith(text.toLowerCase())).map((each) => ({ value: each, label: each }));
+    return TYPES.filter((type) => type.startsWith(text.toLowerCase())).map((type) => ({ value: type, label: type }));
   if (name !== "tags" && name !== "links" && !text.startsWith("[[")) return [];
   const { data } = await ask("GET", "/suggest", {
     query: {
@@ -31,10 +31,10 @@ const lookFor = (name) => async (/** @type {string} */ text, /** @type {AbortSig
     },
     signal,
   });
-  return data.suggestions.map((each) =>
+  return data.suggestions.map((hit) =>
     name === "tags"
-      ? { value: each.insert, label: each.label }
-      : { value: `[[${each.insert}]]`, label: each.label, detail: each.detail },
+      ? { value: hit.insert, label: hit.label }
+      : { value: `[[${hit.insert}]]`, label: hit.label, detail: hit.detail },
   );
 };
 
@@ -45,7 +45,7 @@ export function Properties() {
   const adding = useSignal(false);
   const form = useRef(/** @type {HTMLElement | null} */ (null));
   const id = editing.value?.id ?? "";
-  const shown = head.value;
+  const headText = head.value;
 
   const changes = useRef(0); // that are on their way: until the last is saved, what they make is shown
   const read = useRef(newestOnly((abort) => ask("GET", `/notes/${id}/frontmatter`, { signal: abort })));
@@ -66,7 +66,7 @@ export function Properties() {
   useEffect(() => {
     if (!changes.current && (!headAsText.peek() || fault.peek())) void load();
     return () => read.current.stop();
-  }, [id, shown]);
+  }, [id, headText]);
 
   /** @param {{ set?: Record<string, unknown>, delete?: string[] }} change */
   const write = async (change) => {
@@ -110,7 +110,7 @@ export function Properties() {
     open.value = !open.peek();
     writeOfVault("properties", open.peek());
   };
-  const rest = KNOWN.filter((each) => !(values.value && each in values.value));
+  const rest = FIELDS.filter((name) => !(values.value && name in values.value));
   const add = (/** @type {string} */ name) => {
     adding.value = false;
     if (!name || (values.peek() && name in (values.peek() ?? {}))) return;
@@ -139,7 +139,7 @@ export function Properties() {
                 <${Value}
                   name=${name}
                   value=${value}
-                  onChange=${(/** @type {unknown} */ now) => void write({ set: { [name]: now } })}
+                  onChange=${(/** @type {unknown} */ next) => void write({ set: { [name]: next } })}
                 />
                 <${IconButton}
                   icon="x"
@@ -160,8 +160,8 @@ export function Properties() {
                 shown
                 look=${async (/** @type {string} */ text) =>
                   rest
-                    .filter((each) => each.startsWith(text.toLowerCase()))
-                    .map((each) => ({ value: each, label: each }))}
+                    .filter((name) => name.startsWith(text.toLowerCase()))
+                    .map((name) => ({ value: name, label: name }))}
                 onTake=${add}
               />
             </div>`
@@ -183,10 +183,10 @@ export function Properties() {
   </section>`;
 }
 
-/** @param {{ name: string, value: unknown, onChange: (value: unknown) => void }} given */
+/** @param {{ name: string, value: unknown, onChange: (value: unknown) => void }} props */
 function Value({ name, value, onChange }) {
   const t = later.edit.properties;
-  if (Array.isArray(value) && value.every((each) => typeof each !== "object" || each === null))
+  if (Array.isArray(value) && value.every((item) => typeof item !== "object" || item === null))
     return html`<${Many} name=${name} list=${value} onChange=${onChange} />`;
   if (typeof value === "boolean")
     return html`<input
@@ -201,20 +201,20 @@ function Value({ name, value, onChange }) {
     </button>`;
   if (LISTS.has(name) && value !== null && value !== "")
     return html`<${Many} name=${name} list=${[value]} onChange=${onChange} />`;
-  const shown = value === null || value === undefined ? "" : String(value);
-  if (DATE.test(shown) || (DATES.has(name) && !shown))
-    return html`<${Day} name=${name} value=${shown} onChange=${onChange} />`;
+  const current = value === null || value === undefined ? "" : String(value);
+  if (DATE.test(current) || (DATES.has(name) && !current))
+    return html`<${Day} name=${name} value=${current} onChange=${onChange} />`;
   const take = (/** @type {string} */ text) => {
     const number = typeof value === "number" && text && Number.isFinite(Number(text));
-    if (text !== shown) onChange(number ? Number(text) : text);
+    if (text !== current) onChange(number ? Number(text) : text);
   };
-  return html`<${Combo} label=${t.value(name)} value=${shown} shown keep look=${lookFor(name)} onTake=${take} />`;
+  return html`<${Combo} label=${t.value(name)} value=${current} shown keep look=${lookFor(name)} onTake=${take} />`;
 }
 
-/** @param {{ name: string, value: string, onChange: (value: unknown) => void }} given */
+/** @param {{ name: string, value: string, onChange: (value: unknown) => void }} props */
 function Day({ name, value, onChange }) {
   const draft = useSignal(/** @type {string | null} */ (null)); // what is typed, until the field is left
-  const left = (/** @type {Typed} */ { target }) => {
+  const leave = (/** @type {Typed} */ { target }) => {
     const text = draft.peek();
     const half = target.validity.badInput; // of a date
     draft.value = null;
@@ -226,7 +226,7 @@ function Day({ name, value, onChange }) {
     aria-label=${later.edit.properties.value(name)}
     value=${draft.value ?? value}
     onInput=${(/** @type {Typed} */ { target }) => (draft.value = target.validity.badInput ? null : target.value)}
-    onBlur=${left}
+    onBlur=${leave}
     onKeyDown=${(/** @type {KeyboardEvent & { target: HTMLInputElement }} */ event) => {
       if (composing(event)) return;
       if (event.key === "Escape" && draft.peek() !== null) {
@@ -237,10 +237,10 @@ function Day({ name, value, onChange }) {
   />`;
 }
 
-/** @param {{ name: string, list: unknown[], onChange: (value: unknown) => void }} given */
-function Many({ name, list: given, onChange }) {
-  const list = given.filter((each) => each !== null && each !== ""); // templates leave empty items
-  const shown = (/** @type {unknown} */ each) => plain(String(each ?? ""), 100).replace(/^\[\[(.*)\]\]$/, "$1");
+/** @param {{ name: string, list: unknown[], onChange: (value: unknown) => void }} props */
+function Many({ name, list: items, onChange }) {
+  const list = items.filter((item) => item !== null && item !== ""); // templates leave empty items
+  const textOf = (/** @type {unknown} */ item) => plain(String(item ?? ""), 100).replace(/^\[\[(.*)\]\]$/, "$1");
   const add = (/** @type {string} */ text) => {
     const clean =
       name === "tags"
@@ -252,11 +252,11 @@ function Many({ name, list: given, onChange }) {
   };
   return html`<span class="pills">
     ${list.map(
-      (each, at) => html`<span class="tag" key=${`${at} ${each}`}>
-        <bdi>${shown(each)}</bdi>
+      (item, index) => html`<span class="tag" key=${`${index} ${item}`}>
+        <bdi>${textOf(item)}</bdi>
         <button
-          aria-label=${`Remove ${shown(each)}`}
-          onClick=${() => onChange(list.filter((_, other) => other !== at))}
+          aria-label=${`Remove ${textOf(item)}`}
+          onClick=${() => onChange(list.filter((_, place) => place !== index))}
         >
           <${Icon} name="x" small />
         </button>
@@ -266,7 +266,7 @@ function Many({ name, list: given, onChange }) {
       label=${`Add to ${name}`}
       placeholder=${list.length ? "" : "…"}
       look=${async (/** @type {string} */ text, /** @type {AbortSignal} */ signal) =>
-        (await lookFor(name)(text, signal)).filter((each) => !list.includes(each.value))}
+        (await lookFor(name)(text, signal)).filter((hit) => !list.includes(hit.value))}
       onTake=${add}
       onBack=${() => list.length && onChange(list.slice(0, -1))}
     />

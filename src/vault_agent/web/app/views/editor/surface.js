@@ -99,7 +99,7 @@ async function find(view) {
   const { highlightSelectionMatches, openSearchPanel, search, searchKeymap } = loaded;
   if (!searching.has(view)) {
     searching.add(view);
-    const keys = keymap.of(searchKeymap.filter((each) => each.key !== "Mod-g")); // that is the graph
+    const keys = keymap.of(searchKeymap.filter((binding) => binding.key !== "Mod-g")); // that is the graph
     view.dispatch({
       effects: StateEffect.appendConfig.of([
         search({ top: true }),
@@ -125,13 +125,13 @@ const searching = new WeakSet();
  *   onLink: (link: { target: string, wiki: boolean }) => void,
  *   onFault: (fault: Fault) => void,
  *   onBlur: () => void,
- * }} given
+ * }} props
  */
 export function makeSurface({ parent, doc, note, onType, onKey, onFiles, onLink, onFault, onBlur }) {
   const follow = (/** @type {EditorView} */ view) => {
-    const found = linkAt(view.state, view.state.selection.main.head);
-    if (found) onLink(found);
-    return Boolean(found);
+    const reference = linkAt(view.state, view.state.selection.main.head);
+    if (reference) onLink(reference);
+    return Boolean(reference);
   };
   return new EditorView({
     parent,
@@ -176,7 +176,7 @@ export function makeSurface({ parent, doc, note, onType, onKey, onFiles, onLink,
               key: "Tab",
               run: (view) =>
                 nextPlaceholder(view) ||
-                (view.state.selection.ranges.some((each) => !each.empty) || inList(view)
+                (view.state.selection.ranges.some((range) => !range.empty) || inList(view)
                   ? indentMore(view)
                   : put(view, "\t")),
               shift: indentLess,
@@ -185,26 +185,26 @@ export function makeSurface({ parent, doc, note, onType, onKey, onFiles, onLink,
         ),
         keymap.of([
           ...historyKeymap,
-          ...defaultKeymap.filter((each) => each.key !== "Mod-i" && each.key !== "Mod-Enter"),
+          ...defaultKeymap.filter((binding) => binding.key !== "Mod-i" && binding.key !== "Mod-Enter"),
         ]),
         EditorView.domEventHandlers({
-          paste: (event, at) => onFiles([...(event.clipboardData?.files ?? [])], at.state.selection.main.from),
-          drop: (event, at) =>
+          paste: (event, view) => onFiles([...(event.clipboardData?.files ?? [])], view.state.selection.main.from),
+          drop: (event, view) =>
             onFiles(
               [...(event.dataTransfer?.files ?? [])],
-              at.posAtCoords({ x: event.clientX, y: event.clientY }) ?? at.state.selection.main.from,
+              view.posAtCoords({ x: event.clientX, y: event.clientY }) ?? view.state.selection.main.from,
             ),
-          mousedown: (event, at) => {
+          mousedown: (event, view) => {
             if (!(event.ctrlKey || event.metaKey) || event.button) return false;
-            const pos = at.posAtCoords({ x: event.clientX, y: event.clientY });
-            const found = pos === null ? null : linkAt(at.state, pos);
-            if (found) onLink(found);
-            return Boolean(found);
+            const pos = view.posAtCoords({ x: event.clientX, y: event.clientY });
+            const reference = pos === null ? null : linkAt(view.state, pos);
+            if (reference) onLink(reference);
+            return Boolean(reference);
           },
           blur: () => onBlur(),
         }),
         EditorView.updateListener.of((update) => {
-          if (update.docChanged && !update.transactions.some((each) => each.annotation(Transaction.remote))) onType();
+          if (update.docChanged && !update.transactions.some((edit) => edit.annotation(Transaction.remote))) onType();
         }),
       ],
     }),

@@ -54,20 +54,20 @@ export function together(view, source, preview, above) {
   };
   leads(source);
   showCursor(view, preview, above);
-  let asked = 0;
+  let frame = 0;
   const soon = (/** @type {() => void} */ run) => () => {
-    if (!asked)
-      asked = requestAnimationFrame(() => {
-        asked = 0;
+    if (!frame)
+      frame = requestAnimationFrame(() => {
+        frame = 0;
         run();
       });
   };
-  const [one, other] = [soon(fromSource), soon(fromPreview)];
-  source.addEventListener("scroll", one, { passive: true });
-  preview.addEventListener("scroll", other, { passive: true });
+  const [onSource, onPreview] = [soon(fromSource), soon(fromPreview)];
+  source.addEventListener("scroll", onSource, { passive: true });
+  preview.addEventListener("scroll", onPreview, { passive: true });
   return () => {
-    cancelAnimationFrame(asked);
-    source.removeEventListener("scroll", one);
-    preview.removeEventListener("scroll", other);
+    cancelAnimationFrame(frame);
+    source.removeEventListener("scroll", onSource);
+    preview.removeEventListener("scroll", onPreview);
   };
 }

@@ -14,7 +14,7 @@ import { later } from "../../later.js";
 import { agoWords, count, duration, fullDate, timeOf } from "../../words.js";
 import { eventsOf } from "../../events.js";
 
-const SHOWN = 50;
+const MOST_JOBS = 50; // in the history
 
 /** @param {"index" | "reindex"} kind */
 async function begin(kind) {
@@ -35,7 +35,7 @@ export function View() {
       ({ data }) => {
         jobs.value = data.jobs;
         fault.value = null;
-        const live = data.jobs.find((each) => !each.finishedAt);
+        const live = data.jobs.find((job) => !job.finishedAt);
         if (live && running.peek()?.id !== live.id) running.value = live;
       },
       (error) => (fault.value = error),
@@ -50,7 +50,7 @@ export function View() {
     });
   }, [id]);
   if (!styled) return null;
-  const past = (jobs.value ?? []).filter((each) => each.finishedAt).slice(0, SHOWN);
+  const past = (jobs.value ?? []).filter((job) => job.finishedAt).slice(0, MOST_JOBS);
   return html`<section class="page" tabindex="0" aria-label="Jobs">
     <div>
       <div class="head">
@@ -78,7 +78,7 @@ export function View() {
         <h2>History</h2>
         ${
           past.length
-            ? html`<div class="card">${past.map((each) => html`<${Past} key=${each.id} job=${each} />`)}</div>`
+            ? html`<div class="card">${past.map((job) => html`<${Past} key=${job.id} job=${job} />`)}</div>`
             : jobs.value && html`<${Empty} icon="jobs" title="Nothing has run yet." />`
         }
       </section>
@@ -86,7 +86,7 @@ export function View() {
   </section>`;
 }
 
-/** @param {{ job: Wire.Job }} given */
+/** @param {{ job: Wire.Job }} props */
 function Running({ job }) {
   const sure = useSignal(false);
   const cancel = () => {
@@ -156,7 +156,7 @@ function Running({ job }) {
 }
 
 /** Numbers as they are shown, without zeros. @param {Wire.JobSummary} counts */
-const shownCounts = (counts) =>
+const formatCounts = (counts) =>
   Object.fromEntries(Object.entries(counts).map(([name, n]) => [name, typeof n === "number" && n > 0 ? count(n) : ""]));
 
 const SIGNS = /** @type {Record<string, [string, string]>} */ ({
@@ -166,7 +166,7 @@ const SIGNS = /** @type {Record<string, [string, string]>} */ ({
   interrupted: ["warn", "warned"],
 });
 
-/** @param {{ job: Wire.Job }} given */
+/** @param {{ job: Wire.Job }} props */
 function Past({ job }) {
   const [icon, tone] = SIGNS[job.state] ?? ["clock", "mute"];
   const took = job.startedAt ? (timeOf(job.finishedAt) - timeOf(job.startedAt)) / 1000 : 0;
@@ -183,7 +183,7 @@ function Past({ job }) {
             job.error
               ? plain(job.error.message)
               : job.summary
-                ? later.jobs.summary(shownCounts(job.summary))
+                ? later.jobs.summary(formatCounts(job.summary))
                 : /** @type {Record<string, string>} */ (later.jobs.states)[job.state]
           }
         </small>
@@ -198,18 +198,18 @@ function Past({ job }) {
 
 const WARNINGS = 20; // of a code
 
-/** The file of a warning. A note is opened. @param {{ path: string }} given */
+/** The file of a warning. A note is opened. @param {{ path: string }} props */
 const Place = ({ path }) =>
   withoutEnding(path) === path
     ? html`<bdi>${plain(path, 200)}</bdi>: `
     : html`<a href=${changed({ view: "notes", note: identify(path) })}><bdi>${plain(path, 200)}</bdi></a>: `;
 
-/** Warnings by code, each with its place and what to do. @param {{ job: Wire.Job }} given */
+/** Warnings by code, each with its place and what to do. @param {{ job: Wire.Job }} props */
 function Warnings({ job }) {
   if (!job.warningCount) return null;
   /** @type {Map<string, Wire.Warning[]>} */
   const codes = new Map();
-  for (const each of job.warnings) codes.set(each.code, [...(codes.get(each.code) ?? []), each]);
+  for (const warning of job.warnings) codes.set(warning.code, [...(codes.get(warning.code) ?? []), warning]);
   return html`<details class="log">
     <summary>${later.jobs.warnings(job.warningCount)}</summary>
     ${[...codes].map(
@@ -217,7 +217,7 @@ function Warnings({ job }) {
         <code>${code}</code> <span class="num">${list.length}</span>
         <ul>
           ${list.slice(0, WARNINGS).map(
-            (warning, at) => html`<li key=${at}>
+            (warning, index) => html`<li key=${index}>
               ${warning.details?.path && html`<${Place} path=${String(warning.details.path)} />`}
               ${plain(warning.message, 400)}
             </li>`,

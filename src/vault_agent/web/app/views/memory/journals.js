@@ -14,15 +14,15 @@ const t = later.memory;
 
 /** Why a note was recalled. @param {string[] | undefined} reasons */
 function why(reasons) {
-  return (reasons ?? []).map((each) => {
-    const [, kind, value] = /^(\w+):(.*)$/s.exec(each) ?? [];
+  return (reasons ?? []).map((reason) => {
+    const [, kind, value] = /^(\w+):(.*)$/s.exec(reason) ?? [];
     if (kind === "file") return `is about ${plain(value, 120)}`;
     if (kind === "tag") return `has the tag ${plain(value, 60)}`;
-    return t.why[/** @type {"words"} */ (each)] ?? plain(each, 80);
+    return t.why[/** @type {"words"} */ (reason)] ?? plain(reason, 80);
   });
 }
 
-/** @param {{ note: Wire.ChosenNote & Partial<Wire.DeliveredNote>, sign?: string, }} given */
+/** @param {{ note: Wire.ChosenNote & Partial<Wire.DeliveredNote>, sign?: string, }} props */
 export function GotNote({ note, sign }) {
   const identity = identityOf(note.vault);
   const title = plain(note.title, 160) || "Untitled";
@@ -66,18 +66,18 @@ export function GotNote({ note, sign }) {
   </li>`;
 }
 
-/** @param {{ notes: Wire.RecalledNote[] }} given */
+/** @param {{ notes: Wire.RecalledNote[] }} props */
 export const LeftOut = ({ notes }) => html`<details class="log">
   <summary>${notes.length} left out</summary>
   <ul class="got-list">
-    ${notes.map((each) => html`<${GotNote} key=${`${each.vault} ${each.noteId}`} note=${each} />`)}
+    ${notes.map((note) => html`<${GotNote} key=${`${note.vault} ${note.noteId}`} note=${note} />`)}
   </ul>
 </details>`;
 
 /** @param {string} agent */
 export const agentName = (agent) => /** @type {Record<string, string>} */ (later.agents)[agent] ?? plain(agent, 40);
 
-/** Tokens, of how many there might have been. @param {{ of: number, most: number }} given */
+/** Tokens, of how many there might have been. @param {{ of: number, most: number }} props */
 export const Tokens = ({
   of,
   most,
@@ -99,7 +99,7 @@ const SIGNS = /** @type {Record<string, [string, string]>} */ ({
   skipped: ["minus", "mute"],
 });
 
-/** @param {{ project: string }} given */
+/** @param {{ project: string }} props */
 export function Journals({ project }) {
   useEffect(() => void loadJournals(project), [project, remembered.value, revision.value, clock.value]);
   if (!journals.value) return null;
@@ -107,23 +107,23 @@ export function Journals({ project }) {
     return html`<${Empty} icon="notes" title="No journal yet">
       <p>When a session of an agent ends, its journal appears here.</p>
     <//>`;
-  const rank = (/** @type {Wire.ShownJournal} */ each) =>
-    FIRST.includes(each.state) ? FIRST.indexOf(each.state) : FIRST.length;
+  const rank = (/** @type {Wire.ShownJournal} */ journal) =>
+    FIRST.includes(journal.state) ? FIRST.indexOf(journal.state) : FIRST.length;
   const list = [...journals.value].sort((a, b) => rank(a) - rank(b));
   return html`<ul class="card">
     ${list.map(
-      (each) => html`<li class="line" key=${each.sessionId}>
+      (journal) => html`<li class="line" key=${journal.sessionId}>
         <span class="grow">
-          <${JournalState} of=${each} vault=${each.vault} sessionId=${each.sessionId} />
+          <${JournalState} of=${journal} vault=${journal.vault} sessionId=${journal.sessionId} />
           <small>
-            ${agentName(each.agent)}
-            ${each.project && html` · <bdi>${plain(each.project, 60)}</bdi>`}
+            ${agentName(journal.agent)}
+            ${journal.project && html` · <bdi>${plain(journal.project, 60)}</bdi>`}
             ${
-              each.endedAt &&
+              journal.endedAt &&
               html`
                 ${" · "}
-                <time class="num" title=${fullDate(each.endedAt)}>
-                  ${agoWords((Date.now() - timeOf(each.endedAt)) / 1000)}
+                <time class="num" title=${fullDate(journal.endedAt)}>
+                  ${agoWords((Date.now() - timeOf(journal.endedAt)) / 1000)}
                 </time>
               `
             }
@@ -136,7 +136,7 @@ export function Journals({ project }) {
 
 /**
  * The state of a journal, and what can be done about it.
- * @param {{ of: Wire.ShownJournal, vault: string, sessionId?: string }} given
+ * @param {{ of: Wire.ShownJournal, vault: string, sessionId?: string }} props
  */
 export function JournalState({ of, vault, sessionId }) {
   const [icon, tone] = SIGNS[of.state] ?? ["clock", "mute"];
@@ -155,7 +155,7 @@ export function JournalState({ of, vault, sessionId }) {
       },
       (error) => toast(sentence(error)),
     );
-  const said = [state, of.reason && (later.journals.reasons[of.reason] ?? plain(of.reason, 120))].filter(Boolean);
+  const facts = [state, of.reason && (later.journals.reasons[of.reason] ?? plain(of.reason, 120))].filter(Boolean);
   return html`<span class="journal">
     <span class=${`state ${tone}`}><${Icon} name=${icon} /></span>
     <span class="grow">
@@ -164,7 +164,7 @@ export function JournalState({ of, vault, sessionId }) {
           ? html`<a href=${addressIn(identity, of.noteId)}><bdi>${title || "Open the journal"}</bdi></a>`
           : html`<bdi>${title || "Journal of the session"}</bdi>`
       }
-      <small>${said.join(" · ")}</small>
+      <small>${facts.join(" · ")}</small>
     </span>
     ${
       switchedOn("journal.enabled") &&

@@ -52,12 +52,12 @@ export function View() {
   </section>`;
 }
 
-/** The projects to choose from. @param {{ only: string }} given */
+/** The projects to choose from. @param {{ only: string }} props */
 function Projects({ only }) {
   const names = new Set(
-    vaults.value.filter((each) => each.role === "project").map((each) => each.name.replace(/^project:/, "")),
+    vaults.value.filter((vault) => vault.role === "project").map((vault) => vault.name.replace(/^project:/, "")),
   );
-  for (const each of sessions.value?.list ?? []) if (each.project) names.add(each.project);
+  for (const session of sessions.value?.list ?? []) if (session.project) names.add(session.project);
   if (only) names.add(only);
   if (names.size < 2) return null;
   return html`<label class="pick">
@@ -73,33 +73,33 @@ function Projects({ only }) {
   </label>`;
 }
 
-/** @param {{ project: string }} given */
+/** @param {{ project: string }} props */
 function Sessions({ project }) {
   // Sessions of a vault that this page does not follow bring no news: the clock asks for them.
   useEffect(() => void loadSessions(project), [project, remembered.value, revision.value, clock.value]);
-  const now = sessions.value;
-  if (!now) return null;
-  if (!now.list.length)
+  const page = sessions.value;
+  if (!page) return null;
+  if (!page.list.length)
     return html`<${Empty} icon="memory" title="No session yet">
       <p>Sessions appear here when an agent works in a project of yours. To let agents take part, run</p>
       <p><code>vault-agent agent connect claude-code</code></p>
     <//>`;
   return html`
     <p class="mute">The notes that each session of an agent received, the latest first.</p>
-    <ul class="sessions">${now.list.map((each) => html`<${Card} key=${each.sessionId} of=${each} />`)}</ul>
-    ${now.cursor && html`<button class="quiet" onClick=${() => void olderSessions(project)}>More</button>`}
+    <ul class="sessions">${page.list.map((session) => html`<${Card} key=${session.sessionId} of=${session} />`)}</ul>
+    ${page.cursor && html`<button class="quiet" onClick=${() => void olderSessions(project)}>More</button>`}
   `;
 }
 
-/** @param {{ of: Wire.SessionRow }} given */
+/** @param {{ of: Wire.SessionRow }} props */
 function Card({ of }) {
   const notes = useSignal(/** @type {(Wire.ChosenNote | Wire.DeliveredNote)[]} */ ([]));
   const read = (/** @type {{ currentTarget: HTMLDetailsElement }} */ { currentTarget }) => {
     if (!currentTarget.open) return;
     void readSession(of.sessionId).then(
       ({ pinned, deliveries }) => {
-        const all = [...pinned, ...deliveries.flatMap((each) => each.notes)];
-        notes.value = [...new Map(all.map((each) => [keyOf(each), each])).values()];
+        const all = [...pinned, ...deliveries.flatMap((delivery) => delivery.notes)];
+        notes.value = [...new Map(all.map((note) => [keyOf(note), note])).values()];
       },
       (error) => toast(sentence(error)),
     );
@@ -122,7 +122,7 @@ function Card({ of }) {
     <div class="line">
       <details class="log grow" onToggle=${read}>
         <summary>Its notes</summary>
-        <ul class="got-list">${notes.value.map((each) => html`<${GotNote} key=${keyOf(each)} note=${each} />`)}</ul>
+        <ul class="got-list">${notes.value.map((note) => html`<${GotNote} key=${keyOf(note)} note=${note} />`)}</ul>
       </details>
       <${Acts} of=${of} onDone=${() => loadSessions(address.peek().project[0] ?? "")} />
     </div>

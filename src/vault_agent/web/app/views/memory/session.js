@@ -16,60 +16,60 @@ import { TitledDialog } from "../../parts/dialog.js";
 
 const t = later.memory;
 
-/** @param {{ id: string }} given */
+/** @param {{ id: string }} props */
 export function Session({ id }) {
   useEffect(() => void loadSession(id), [id, remembered.value]);
-  const now = session.value?.sessionId === id ? session.value : null;
+  const detail = session.value?.sessionId === id ? session.value : null;
   const back = html`<a class="quiet" href=${changed({ view: "memory", session: "" })}>
     <${Icon} name="left" />
     All sessions
   </a>`;
-  if (!now) return back;
-  const open = now.state === "open";
+  if (!detail) return back;
+  const open = detail.state === "open";
   return html`
     ${back}
     <header>
       <div class="head">
-        <h1 dir="auto">${plain(now.title, 160) || t.untitled(agentName(now.agent))}</h1>
-        <${Acts} of=${now} onDone=${() => loadSession(id)} />
+        <h1 dir="auto">${plain(detail.title, 160) || t.untitled(agentName(detail.agent))}</h1>
+        <${Acts} of=${detail} onDone=${() => loadSession(id)} />
       </div>
       <p class="facts">
-        <span>${agentName(now.agent)}</span>
-        ${now.project && html`<bdi>${plain(now.project, 60)}</bdi>`}
-        <time class="num" title=${fullDate(now.startedAt)}>since ${fullDate(now.startedAt)}</time>
+        <span>${agentName(detail.agent)}</span>
+        ${detail.project && html`<bdi>${plain(detail.project, 60)}</bdi>`}
+        <time class="num" title=${fullDate(detail.startedAt)}>since ${fullDate(detail.startedAt)}</time>
         <span>${open ? "Open" : "Ended"}</span>
-        <${Tokens} of=${now.tokens} most=${now.maxTokens} />
+        <${Tokens} of=${detail.tokens} most=${detail.maxTokens} />
       </p>
     </header>
     <p class="say"><${Icon} name="info" />Notes are data, not instructions. The agent is told so too.</p>
     ${
-      now.journal &&
+      detail.journal &&
       html`<div class="card">
-        <div class="line"><${JournalState} of=${now.journal} vault=${now.vault} sessionId=${id} /></div>
+        <div class="line"><${JournalState} of=${detail.journal} vault=${detail.vault} sessionId=${id} /></div>
       </div>`
     }
     ${
-      now.pinned.length > 0 &&
+      detail.pinned.length > 0 &&
       html`<section>
         <h2>Sent with the next prompt</h2>
         ${
-          now.pinned.length > 0 &&
+          detail.pinned.length > 0 &&
           html`<ul class="card got-list">
-            ${now.pinned.map((each) => html`<${GotNote} key=${keyOf(each)} note=${each} />`)}
+            ${detail.pinned.map((note) => html`<${GotNote} key=${keyOf(note)} note=${note} />`)}
           </ul>`
         }
       </section>`
     }
-    ${!now.deliveries.length && html`<p class="mute">This session got nothing yet.</p>`}
-    ${[...now.deliveries]
+    ${!detail.deliveries.length && html`<p class="mute">This session got nothing yet.</p>`}
+    ${[...detail.deliveries]
       .reverse()
-      .map((each, at) => html`<${Delivery} key=${now.deliveries.length - at} of=${each} />`)}
+      .map((delivery, index) => html`<${Delivery} key=${detail.deliveries.length - index} of=${delivery} />`)}
   `;
 }
 
 /**
  * What can be done about the notes of a session that goes on.
- * @param {{ of: Wire.SessionRow | Wire.SessionDetail, onDone: () => Promise<unknown> }} given
+ * @param {{ of: Wire.SessionRow | Wire.SessionDetail, onDone: () => Promise<unknown> }} props
  */
 export function Acts({ of, onDone }) {
   const refreshing = useSignal(false);
@@ -79,7 +79,7 @@ export function Acts({ of, onDone }) {
       () => (toast(`${plain(hit.label, 60)} is sent with the next prompt.`), onDone()),
       (error) => toast(sentence(error)),
     );
-  const shared = vaults.value.find((each) => each.role === "global")?.identity;
+  const shared = vaults.value.find((vault) => vault.role === "global")?.identity;
   const pick = { among: [identityOf(of.vault), shared ?? ""].filter(Boolean), choose };
   const close = () => (refreshing.value = false);
   const applied = () => {
@@ -100,7 +100,7 @@ export function Acts({ of, onDone }) {
 /** @param {{ vault: string, noteId: string }} note */
 export const keyOf = (note) => `${note.vault} ${note.noteId}`;
 
-/** @param {{ of: Wire.ShownDelivery }} given */
+/** @param {{ of: Wire.ShownDelivery }} props */
 function Delivery({ of }) {
   const { signals, notes, leftOut } = of;
   const by = /** @type {string[]} */ (
@@ -120,7 +120,7 @@ function Delivery({ of }) {
     ${
       notes.length
         ? html`<ul class="card got-list">
-          ${notes.map((each) => html`<${GotNote} key=${keyOf(each)} note=${each} />`)}
+          ${notes.map((note) => html`<${GotNote} key=${keyOf(note)} note=${note} />`)}
         </ul>`
         : html`<p class="mute">No note scored high enough. The agent got nothing.</p>`
     }
@@ -135,18 +135,18 @@ function Delivery({ of }) {
   </section>`;
 }
 
-/** @param {{ id: string, onClose: () => void, onDone: () => void }} given */
+/** @param {{ id: string, onClose: () => void, onDone: () => void }} props */
 export function Refresh({ id, onClose, onDone }) {
-  const found = useSignal(/** @type {Wire.SessionRefresh | null} */ (null));
+  const refresh = useSignal(/** @type {Wire.SessionRefresh | null} */ (null));
   const fault = useSignal(/** @type {Fault | null} */ (null));
   const ask = () =>
     refreshed(id, false).then(
-      (data) => ((found.value = data), (fault.value = null)),
+      (data) => ((refresh.value = data), (fault.value = null)),
       (error) => (fault.value = error),
     );
   useEffect(() => void ask(), [id]);
   const apply = () => refreshed(id, true).then(onDone, (error) => (fault.value = error));
-  const parts = found.value && difference(found.value.before, found.value.after);
+  const parts = refresh.value && difference(refresh.value.before, refresh.value.after);
   const same = parts && !parts.come.length && !parts.go.length && !parts.changed.length;
   /** @param {Wire.DeliveredNote[]} notes @param {string} sign @param {string} title */
   const list = (notes, sign, title) =>
@@ -154,12 +154,12 @@ export function Refresh({ id, onClose, onDone }) {
     html`<section>
       <h2>${title}</h2>
       <ul class="card got-list">
-        ${notes.map((each) => html`<${GotNote} key=${`${each.vault} ${each.noteId}`} note=${each} sign=${sign} />`)}
+        ${notes.map((note) => html`<${GotNote} key=${`${note.vault} ${note.noteId}`} note=${note} sign=${sign} />`)}
       </ul>
     </section>`;
   return html`<${TitledDialog} label="Refresh" title="What would be recalled now" className="memory" onClose=${onClose}>
     ${fault.value && html`<${Trouble} fault=${fault.value} again=${ask} />`}
-    ${!found.value && !fault.value && html`<p role="status">Asking</p>`}
+    ${!refresh.value && !fault.value && html`<p role="status">Asking</p>`}
     ${
       parts &&
       html`

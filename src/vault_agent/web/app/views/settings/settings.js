@@ -22,7 +22,7 @@ export function View() {
       <section><h2>Look</h2><${Look} /></section>
       <section>
         <h2>Health</h2>
-        ${health.value && html`<${Health} now=${health.value} />`}
+        ${health.value && html`<${Health} report=${health.value} />`}
         <p class="mute">All other settings: vault-agent config, on the command line</p>
       </section>
       ${
@@ -46,7 +46,7 @@ export function View() {
 }
 
 /** @typedef {"theme" | "size" | "width" | "face" | "motion"} Field */
-/** @param {{ name: string, field: Field, values: Record<string, string> }} given */
+/** @param {{ name: string, field: Field, values: Record<string, string> }} props */
 function Choice({ name, field, values }) {
   return html`<div class="line">
     <span class="grow">${name}</span>
@@ -94,15 +94,15 @@ function Look() {
 
 /** Settings that have a line of their own, and the one without which this page would not be here. */
 const WITH_ROWS = new Set(
-  ["embedding", "watch", "write", "vaults", "memory", "journal", "web"].map((each) => `${each}.enabled`),
+  ["embedding", "watch", "write", "vaults", "memory", "journal", "web"].map((part) => `${part}.enabled`),
 );
 
 /** Whether a part of the server is switched on, as a row says it. @param {string} part @param {string} off */
 const stateOf = (part, off) => (switchedOn(`${part}.enabled`) ? ["On", "", "ok"] : [off, "", "mute"]);
 
-/** @param {{ now: Wire.Health }} given */
-function Health({ now }) {
-  const { index, embeddings, watch } = now;
+/** @param {{ report: Wire.Health }} props */
+function Health({ report }) {
+  const { index, embeddings, watch } = report;
   const share = `${Math.round(embeddings.share * 100)} %`;
   const semantic = !embeddings.enabled
     ? ["Off. To turn it on: vault-agent enable embedding", "mute"]
@@ -119,12 +119,12 @@ function Health({ now }) {
   const watching = watch?.enabled
     ? ["Changes are noticed", "ok"]
     : ["Off. To turn it on: vault-agent enable watch", "mute"];
-  const others = now.switchedOn.filter((each) => !WITH_ROWS.has(each));
+  const others = report.switchedOn.filter((setting) => !WITH_ROWS.has(setting));
   const rows = [
     [
       "folder",
       "Vault",
-      plain(now.vault.name, 100),
+      plain(report.vault.name, 100),
       `${count(index.notes)} notes in ${count(index.chunks)} passages`,
       "",
     ],
@@ -141,7 +141,7 @@ function Health({ now }) {
     ["folder", "Several vaults", ...stateOf("vaults", "Off. To turn it on: vault-agent enable vaults")],
     ["memory", "Memory for agents", ...stateOf("memory", "Off. To turn it on: vault-agent enable memory")],
     ["notes", "Journals of sessions", ...stateOf("journal", "Off. To turn it on: vault-agent enable journal")],
-    ["info", "Version", now.version, words.stats.states[/** @type {"live"} */ (live.value)], ""],
+    ["info", "Version", report.version, words.stats.states[/** @type {"live"} */ (live.value)], ""],
   ];
   return html`<div class="card">
     ${rows.map(
@@ -152,9 +152,9 @@ function Health({ now }) {
       </div>`,
     )}
     ${healthWarnings.value.map(
-      (each, at) => html`<div class="line warned" key=${at}>
+      (warning, at) => html`<div class="line warned" key=${at}>
         <${Icon} name="warn" />
-        <span class="grow">${plain(String(each.details?.what ?? each.message), 400)}</span>
+        <span class="grow">${plain(String(warning.details?.what ?? warning.message), 400)}</span>
       </div>`,
     )}
     ${
@@ -162,7 +162,7 @@ function Health({ now }) {
       html`<div class="line">
         <${Icon} name="check" />
         <span class="grow">Also switched on</span>
-        <span>${others.map((each) => html`<bdi class="tag" key=${each}>${each}</bdi> `)}</span>
+        <span>${others.map((setting) => html`<bdi class="tag" key=${setting}>${setting}</bdi> `)}</span>
       </div>`
     }
   </div>`;
