@@ -17,7 +17,7 @@ import { closeOverlay } from "../frame/frame.js";
 const MOST = 200; // notes of which the properties are read
 const AT_ONCE = 10;
 
-/** @param {{ path: string }} given */
+/** @param {{ path: string }} props */
 export function Base({ path }) {
   const chosen = useSignal(0);
   const { data, fault } = useReply(async () => {
@@ -36,8 +36,8 @@ export function Base({ path }) {
       html`<${Choices}
         label="Views"
         value=${chosen.value}
-        choices=${views.map(({ name }, at) => ({ value: at, face: plain(name, 60) }))}
-        onChoose=${(/** @type {number} */ at) => (chosen.value = at)}
+        choices=${views.map(({ name }, index) => ({ value: index, face: plain(name, 60) }))}
+        onChoose=${(/** @type {number} */ index) => (chosen.value = index)}
       />`
     }
     <${Table} key=${chosen.value} label=${nameOf(path)} view=${views[chosen.value]} />
@@ -48,8 +48,8 @@ export function Base({ path }) {
 async function rowsOf(view, signal) {
   const { data } = await ask("GET", "/notes", { query: { ...view.query, sort: "updated", limit: MOST }, signal });
   const rows = [];
-  for (let at = 0; at < data.notes.length; at += AT_ONCE) {
-    const notes = data.notes.slice(at, at + AT_ONCE).map(async (note) => {
+  for (let start = 0; start < data.notes.length; start += AT_ONCE) {
+    const notes = data.notes.slice(start, start + AT_ONCE).map(async (note) => {
       const properties = await ask("GET", `/notes/${note.noteId}/frontmatter`, { signal }).catch(() => null);
       return { ...note, values: properties?.data.frontmatter ?? {} };
     });
@@ -63,7 +63,7 @@ async function rowsOf(view, signal) {
   };
 }
 
-/** @param {{ label: string, view: BaseView }} given */
+/** @param {{ label: string, view: BaseView }} props */
 function Table({ label, view }) {
   const { data, fault } = useReply((signal) => rowsOf(view, signal), [view]);
   if (fault.value) return html`<${Trouble} fault=${fault.value} />`;
@@ -87,7 +87,7 @@ function Table({ label, view }) {
             ${rows.map(
               (note) => html`<tr key=${note.noteId}>
                 ${view.columns.map(({ name, read, isFile }) => {
-                  const text = html`<bdi>${shownValue(read(note))}</bdi>`;
+                  const text = html`<bdi>${cellText(read(note))}</bdi>`;
                   const link = isFile && html`<a href=${changed({ view: "notes", note: note.noteId })}>${text}</a>`;
                   return html`<td key=${name} onClick=${link && closeOverlay}>${link || text}</td>`;
                 })}
@@ -102,7 +102,7 @@ function Table({ label, view }) {
 }
 
 /** A value as a cell shows it: a link by its text. @param {unknown} value */
-const shownValue = (value) =>
+const cellText = (value) =>
   plain(
     [value ?? []]
       .flat()

@@ -14,7 +14,7 @@ import { closeOverlay, overlay } from "../frame/frame.js";
 const SMALLEST = 0.5; // share of its size; what is smaller scrolls
 const GROUND = 6; // px of a group around its name
 
-/** @param {{ path: string }} given */
+/** @param {{ path: string }} props */
 export function Canvas({ path }) {
   const { data: drawn, fault } = useReply(async () => parsed(await readText(path)), [path]);
   if (fault.value) return html`<${Trouble} fault=${fault.value} />`;
@@ -32,7 +32,7 @@ export function Canvas({ path }) {
         </g>`,
       )}
       ${edges.map(
-        ({ from, to, label }, at) => html`<g key=${at}>
+        ({ from, to, label }, index) => html`<g key=${index}>
           <line x1=${from[0]} y1=${from[1]} x2=${to[0]} y2=${to[1]}></line>
           <circle cx=${to[0]} cy=${to[1]} r="4"></circle>
           ${label && html`<text x=${(from[0] + to[0]) / 2} y=${(from[1] + to[1]) / 2}>${plain(label, 100)}</text>`}
@@ -58,7 +58,7 @@ export function Canvas({ path }) {
 /** The colour of a node: one of Obsidian's six, or none. @param {CanvasNode} node */
 const inkOf = ({ color }) => (/^[1-6]$/.test(color) ? { "--ink-own": `var(--group-${color})` } : {});
 
-/** @param {{ node: CanvasNode }} given */
+/** @param {{ node: CanvasNode }} props */
 function Content({ node: { type, text } }) {
   const name = html`<bdi>${plain(nameOf(text), 200)}</bdi>`;
   if (type === "text") return html`<p dir="auto">${text}</p>`;

@@ -20,12 +20,12 @@ function typeCounts() {
   const all = (stats.value?.types ?? []).filter(({ type }) => type);
   const chosen = address.value.type;
   /** @param {string} type */
-  const rank = (type) => (chosen.includes(type) ? 2 : KINDS.some((each) => each === type.toLowerCase()) ? 1 : 0);
+  const rank = (type) => (chosen.includes(type) ? 2 : KINDS.some((kind) => kind === type.toLowerCase()) ? 1 : 0);
   /** @type {[string, number][]} */
   const counts = all.map(({ type, count: notes }) => [type ?? "", notes]);
-  for (const type of chosen) if (!counts.some(([each]) => each === type)) counts.push([type, 0]);
+  for (const type of chosen) if (!counts.some(([name]) => name === type)) counts.push([type, 0]);
   // The order stays while one types, so that no chip moves away under the pointer.
-  const shown = counts
+  const choices = counts
     .filter(([type, notes]) => notes > 1 || rank(type))
     .sort((a, b) => rank(b[0]) - rank(a[0]) || b[1] - a[1])
     .slice(0, MOST)
@@ -33,7 +33,7 @@ function typeCounts() {
   const { rows } = results.value;
   const inResults = (/** @type {string} */ type) =>
     rows.filter((row) => row.type?.toLowerCase() === type.toLowerCase()).length;
-  return shown.map(([type, notes]) => /** @type {const} */ ([type, searching.value ? inResults(type) : notes]));
+  return choices.map(([type, notes]) => /** @type {const} */ ([type, searching.value ? inResults(type) : notes]));
 }
 
 /** @param {string} type */
@@ -43,7 +43,7 @@ const plural = (type) =>
     : plain(typeName(type), 24);
 
 /** @param {string[]} list @param {string} value */
-const toggled = (list, value) => (list.includes(value) ? list.filter((each) => each !== value) : [...list, value]);
+const toggled = (list, value) => (list.includes(value) ? list.filter((item) => item !== value) : [...list, value]);
 
 export function Chips() {
   const now = address.value;
@@ -115,10 +115,10 @@ export function Chips() {
 
 /** The projects whose notes can be asked for. Those of a project's own vault all belong to it. */
 function projectNames() {
-  const own = vaults.value.find((each) => each.identity === vaultId.value)?.role === "project";
+  const own = vaults.value.find((vault) => vault.identity === vaultId.value)?.role === "project";
   return own
     ? []
-    : vaults.value.filter((each) => each.role === "project").map((each) => each.name.replace(/^project:/, ""));
+    : vaults.value.filter((vault) => vault.role === "project").map((vault) => vault.name.replace(/^project:/, ""));
 }
 
 /** The filters that are set and have no chip of their own. */
@@ -157,7 +157,7 @@ function Others() {
 }
 
 const SORTS = /** @type {const} */ (["updated", "created", "title", "connections"]);
-const FOUND = /** @type {const} */ (["best", "updated"]); // orders of the results of a search
+const RESULT_SORTS = /** @type {const} */ (["best", "updated"]); // orders of the results of a search
 
 /** Change between the list of notes and the tree of files. */
 export const FilesToggle = () =>
@@ -171,8 +171,8 @@ export const FilesToggle = () =>
 
 export function Count() {
   const { rows, total, more, byMeaning, key } = results.value;
-  const orders = searching.value ? FOUND : SORTS;
-  const sort = orders.find((each) => each === address.value.sort) ?? orders[0];
+  const orders = searching.value ? RESULT_SORTS : SORTS;
+  const sort = orders.find((order) => order === address.value.sort) ?? orders[0];
   const said = !key
     ? ""
     : total === null
@@ -183,15 +183,15 @@ export function Count() {
   /** @param {() => void} close */
   const entries = (close) =>
     orders.map(
-      (each) => html`<${Entry}
-        key=${each}
-        checked=${each === sort}
+      (order) => html`<${Entry}
+        key=${order}
+        checked=${order === sort}
         onClick=${() => {
-          go({ sort: each === orders[0] ? "" : each });
+          go({ sort: order === orders[0] ? "" : order });
           close();
         }}
       >
-        ${words.notes.sort[each]}
+        ${words.notes.sort[order]}
       <//>`,
     );
   return html`<div class="count">

@@ -13,7 +13,7 @@ function day(ago) {
   return dayName(new Date(now.getFullYear(), now.getMonth(), now.getDate() - ago));
 }
 
-/** @param {{ anchor: HTMLElement, onClose: () => void }} given */
+/** @param {{ anchor: HTMLElement, onClose: () => void }} props */
 export function DateMenu({ anchor, onClose }) {
   const { after, before } = address.value;
   const spans = /** @type {const} */ ([

@@ -36,12 +36,12 @@ let turn = Promise.resolve();
 /**
  * Wait for a message of the frame.
  * @param {HTMLIFrameElement} element
- * @param {(data: any) => boolean} wanted
+ * @param {(data: any) => boolean} isWanted
  * @param {number} patience
  * @param {"late" | "unloaded"} silent what it is if none comes
  * @returns {Promise<any>}
  */
-function heard(element, wanted, patience, silent) {
+function waitFor(element, isWanted, patience, silent) {
   return new Promise((resolve, reject) => {
     const end = () => {
       clearTimeout(timer);
@@ -52,7 +52,7 @@ function heard(element, wanted, patience, silent) {
       reject(new Undrawn("", silent));
     }, patience);
     const hear = (/** @type {MessageEvent} */ { source, origin, data }) => {
-      if (source !== element.contentWindow || origin !== "null" || !data || !wanted(data)) return;
+      if (source !== element.contentWindow || origin !== "null" || !data || !isWanted(data)) return;
       end();
       resolve(data);
     };
@@ -60,7 +60,7 @@ function heard(element, wanted, patience, silent) {
   });
 }
 
-function opened() {
+function openFrame() {
   if (frame) return frame;
   const element = document.createElement("iframe");
   element.className = "drawing";
@@ -69,7 +69,7 @@ function opened() {
   element.tabIndex = -1;
   element.referrerPolicy = "no-referrer";
   element.src = ADDRESS;
-  const ready = heard(element, (data) => data.ready === true, LOADING, "unloaded");
+  const ready = waitFor(element, (data) => data.ready === true, LOADING, "unloaded");
   document.body.append(element);
   return (frame = { element, ready });
 }
@@ -79,14 +79,14 @@ function close() {
   frame = null;
 }
 
-/** @param {object} asked @returns {Promise<Drawn>} */
-async function answered(asked) {
-  const { element, ready } = opened();
+/** @param {object} request @returns {Promise<Drawn>} */
+async function askFrame(request) {
+  const { element, ready } = openFrame();
   try {
     await ready;
     const id = (last += 1);
-    const answer = heard(element, (data) => data.id === id, PATIENCE, "late");
-    element.contentWindow?.postMessage({ id, ...asked }, "*"); // its origin has no name
+    const answer = waitFor(element, (data) => data.id === id, PATIENCE, "late");
+    element.contentWindow?.postMessage({ id, ...request }, "*"); // its origin has no name
     const { svg, width, height, kind, title, fault } = await answer;
     if (typeof svg !== "string" || svg.length > LONGEST_PICTURE)
       throw new Undrawn(typeof fault === "string" ? fault : "");
@@ -99,14 +99,14 @@ async function answered(asked) {
 
 /**
  * Have a diagram drawn, or null if nobody wants it any more when its turn comes. An `Undrawn` says why it was not.
- * @param {() => object | null} wanted what to ask then: the source, a width and a configuration
+ * @param {() => object | null} makeRequest what to ask then: the source, a width and a configuration
  * @returns {Promise<Drawn | null>}
  */
-function draw(wanted) {
+function draw(makeRequest) {
   const mine = turn.then(() => {
     clearTimeout(idle);
-    const asked = wanted();
-    return asked && answered(asked);
+    const request = makeRequest();
+    return request && askFrame(request);
   });
   turn = mine.catch(() => null).finally(() => (idle = setTimeout(close, IDLE)));
   return mine;
@@ -197,8 +197,8 @@ function reasonOf({ silent, message }, source) {
 function titleIn(source) {
   for (const line of source.split("\n")) {
     const start = line.trimStart().slice(0, TITLE);
-    const found = /^(?:accTitle *:|(?:pie +(?:showData +)?)?title\b *:?) *([^ :].*)/.exec(start);
-    if (found) return found[1];
+    const match = /^(?:accTitle *:|(?:pie +(?:showData +)?)?title\b *:?) *([^ :].*)/.exec(start);
+    if (match) return match[1];
   }
   return "";
 }
@@ -303,21 +303,21 @@ export function drawDiagrams(figures) {
     const { source } = diagram;
     const keyOf = () => JSON.stringify([dark.peek(), diagram.width, source]);
     let key = keyOf();
-    const known = kept.get(key);
-    if (known) return diagram.show(keep(key, known));
+    const outcome = kept.get(key);
+    if (outcome) return diagram.show(keep(key, outcome));
     let theme = dark.peek();
     // After a change of theme it is asked for again. A picture for another width is better than none.
-    const wanted = () => !stopped && diagram.figure.isConnected && theme === dark.peek();
+    const isWanted = () => !stopped && diagram.figure.isConnected && theme === dark.peek();
     try {
       const drawn = await draw(() => {
         theme = dark.peek();
         key = keyOf(); // while it waited, its place may have got another width
-        if (ended || kept.has(key) || !wanted()) return null;
+        if (ended || kept.has(key) || !isWanted()) return null;
         return { source, width: diagram.width, config: lookOf(theme) };
       });
       const fits = !drawn || Math.max(drawn.width, drawn.height) <= LONGEST;
       if (drawn) keep(key, fits ? drawn : "A diagram that is too large to be drawn");
-      if (wanted()) await diagram.show(kept.get(key) ?? ended);
+      if (isWanted()) await diagram.show(kept.get(key) ?? ended);
     } catch (error) {
       const fault = /** @type {Undrawn} */ (error);
       const reason = reasonOf(fault, source);
@@ -325,7 +325,7 @@ export function drawDiagrams(figures) {
       if (fault.silent) slow += 1;
       if (slow >= SLOW) ended ||= unloaded ? reason : "A diagram that is not drawn: others took too long";
       if (!unloaded) keep(key, reason);
-      if (wanted()) await diagram.show(reason);
+      if (isWanted()) await diagram.show(reason);
     }
   }
 
@@ -337,7 +337,7 @@ export function drawDiagrams(figures) {
   }
   const unwatch = effect(() => {
     void dark.value;
-    untracked(() => seen.forEach((each) => void show(each)));
+    untracked(() => seen.forEach((diagram) => void show(diagram)));
   });
   return () => {
     stopped = true;

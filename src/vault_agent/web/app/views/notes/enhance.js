@@ -57,7 +57,7 @@ export function enhance(prose, note) {
   const stops = [framePdfs(prose), diagrams(prose)];
   return () => {
     stopped = true;
-    stops.forEach((each) => each());
+    stops.forEach((stop) => stop());
   };
 }
 
@@ -154,13 +154,13 @@ function folder(prose, heading) {
 /** Hide what is below folded headings, up to the next heading of their level. @param {HTMLElement} prose */
 function showFolds(prose) {
   let level = Infinity; // of the heading that hides what follows
-  for (const each of prose.children) {
-    const own = /^H[1-6]$/.test(each.tagName) ? Number(each.tagName[1]) : Infinity;
+  for (const block of prose.children) {
+    const own = /^H[1-6]$/.test(block.tagName) ? Number(block.tagName[1]) : Infinity;
     if (own <= level) level = Infinity;
-    each.classList.toggle("folded", level < Infinity);
+    block.classList.toggle("folded", level < Infinity);
     if (own === Infinity) continue;
-    const folded = each.hasAttribute("data-folded");
-    each.querySelector(":scope > .fold")?.setAttribute("aria-expanded", String(!folded));
+    const folded = block.hasAttribute("data-folded");
+    block.querySelector(":scope > .fold")?.setAttribute("aria-expanded", String(!folded));
     if (folded && level === Infinity) level = own;
   }
 }
@@ -184,9 +184,9 @@ function foldable(title, content, open) {
   made.className = "fold";
   made.append(...title.childNodes);
   title.append(made);
-  const show = (/** @type {boolean} */ now) => {
-    content.hidden = !now;
-    made.setAttribute("aria-expanded", String(now));
+  const show = (/** @type {boolean} */ isOpen) => {
+    content.hidden = !isOpen;
+    made.setAttribute("aria-expanded", String(isOpen));
   };
   made.addEventListener("click", (event) => {
     if (!(/** @type {Element} */ (event.target).closest("a"))) show(Boolean(content.hidden));
@@ -196,17 +196,17 @@ function foldable(title, content, open) {
 
 /** The pictures of the same server that stand right beside one. @param {HTMLElement} place */
 function besides(place) {
-  const found = [];
+  const others = [];
   for (let next = place.nextSibling; next; next = next.nextSibling) {
     if (next instanceof HTMLElement && next.matches(".remote") && next.dataset.host === place.dataset.host)
-      found.push(next);
+      others.push(next);
     else if (next.nodeName !== "BR" && next.textContent?.trim() !== "") break;
   }
-  return found;
+  return others;
 }
 
 /** A picture of another server, which the settings allow to load. @param {HTMLElement} place */
-function loaded(place) {
+function loadPicture(place) {
   const picture = document.createElement("img");
   picture.referrerPolicy = "no-referrer";
   picture.loading = "lazy";
@@ -225,12 +225,12 @@ function remotes(prose) {
     if (!prose.contains(place)) continue; // one of the same host speaks for it
     const { host = "" } = place.dataset;
     if (loads && place.dataset.url?.startsWith("https:")) {
-      loaded(place);
+      loadPicture(place);
       continue;
     }
     const all = [place, ...besides(place)];
-    const texts = all.map((each) => plain(each.textContent, 80));
-    const urls = all.flatMap((each) => each.dataset.url ?? []).join("\n");
+    const texts = all.map((picture) => plain(picture.textContent, 80));
+    const urls = all.flatMap((picture) => picture.dataset.url ?? []).join("\n");
     const name = document.createElement("bdi");
     name.textContent = all[1]
       ? `${all.length} pictures not loaded from ${plain(host, 100)}`

@@ -21,9 +21,9 @@ const DRAWN = /** @type {Record<string, { load: () => Promise<Record<string, unk
 });
 
 /** Characters that would end the address of an embed. @param {string} letter */
-const escaped = (letter) => `%${letter.charCodeAt(0).toString(16).toUpperCase().padStart(2, "0")}`;
+const escapeLetter = (letter) => `%${letter.charCodeAt(0).toString(16).toUpperCase().padStart(2, "0")}`;
 
-/** @param {{ path: string }} given */
+/** @param {{ path: string }} props */
 export function Overlay({ path }) {
   const styled = useSheet("prose.css");
   const box = useRef(/** @type {HTMLElement | null} */ (null));
@@ -34,7 +34,7 @@ export function Overlay({ path }) {
     if (drawn) return;
     let stop = () => {};
     const show = async () => {
-      const text = `![](</${path.replace(/[%<>\\]/g, escaped)}>)`;
+      const text = `![](</${path.replace(/[%<>\\]/g, escapeLetter)}>)`;
       const { data } = await ask("POST", "/render", { body: { text, path: "file.md" } });
       if (!box.current) return;
       showRendered(box.current, data.html);

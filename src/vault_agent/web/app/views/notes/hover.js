@@ -72,17 +72,17 @@ export function watchLinks(element) {
 }
 
 export function Hover() {
-  const shown = card.value;
+  const preview = card.value;
   const ref = useRef(/** @type {HTMLElement | null} */ (null));
   const prose = useRef(/** @type {HTMLElement | null} */ (null));
   useLayoutEffect(() => {
-    if (!shown || !ref.current || !prose.current) return;
-    showRendered(prose.current, shown.note.html);
-    hideTitle(prose.current, shown.note.title);
-    placeBelow(ref.current, shown.box);
-  }, [shown?.note]);
+    if (!preview || !ref.current || !prose.current) return;
+    showRendered(prose.current, preview.note.html);
+    hideTitle(prose.current, preview.note.title);
+    placeBelow(ref.current, preview.box);
+  }, [preview?.note]);
   useLayoutEffect(() => {
-    if (!shown) return;
+    if (!preview) return;
     const closed = (/** @type {KeyboardEvent} */ event) => {
       if (event.key !== "Escape") return;
       event.preventDefault();
@@ -90,8 +90,8 @@ export function Hover() {
     };
     addEventListener("keydown", closed, true);
     return () => removeEventListener("keydown", closed, true);
-  }, [Boolean(shown)]);
-  if (!shown) return null;
+  }, [Boolean(preview)]);
+  if (!preview) return null;
   return html`<aside
     class="hovercard"
     ref=${ref}
@@ -101,15 +101,15 @@ export function Hover() {
   >
     <header>
       <h2 dir="auto">
-        <${NoteShape} type=${shown.note.type} quiet />
+        <${NoteShape} type=${preview.note.type} quiet />
         ${" "}
-        <a class="plain" href=${changed({ view: "notes", note: shown.note.id })}>${plain(shown.note.title, 200)}</a>
+        <a class="plain" href=${changed({ view: "notes", note: preview.note.id })}>${plain(preview.note.title, 200)}</a>
       </h2>
       <${IconButton}
-        icon=${shown.pinned ? "x" : "pin"}
+        icon=${preview.pinned ? "x" : "pin"}
         label="Keep this preview open"
-        aria-pressed=${shown.pinned}
-        onClick=${() => (card.value = shown.pinned ? null : { ...shown, pinned: true })}
+        aria-pressed=${preview.pinned}
+        onClick=${() => (card.value = preview.pinned ? null : { ...preview, pinned: true })}
       />
     </header>
     <div class="prose" dir="auto" ref=${prose} inert></div>

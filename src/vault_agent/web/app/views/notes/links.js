@@ -19,16 +19,16 @@ const OUTGOING = 200; // links
 
 /**
  * Whether a link is the first one to its note.
- * @param {Wire.NoteLink} link @param {number} at @param {Wire.NoteLink[]} all
+ * @param {Wire.NoteLink} link @param {number} index @param {Wire.NoteLink[]} all
  */
-const distinct = (link, at, all) =>
-  link.noteId !== null && all.findIndex((other) => other.noteId === link.noteId) === at;
+const distinct = (link, index, all) =>
+  link.noteId !== null && all.findIndex((other) => other.noteId === link.noteId) === index;
 
 /** @param {() => void} run */
 const whenIdle = (run) =>
   "requestIdleCallback" in window ? requestIdleCallback(run, { timeout: 400 }) : setTimeout(run, 60);
 
-/** @param {{ id: string, named: boolean }} given  `named`: texts may mention it without a link, as they do a note */
+/** @param {{ id: string, named: boolean }} props  `named`: texts may mention it without a link, as they do a note */
 export function Links({ id, named }) {
   const tab = useSignal("linked");
   const linked = useSignal(/** @type {Wire.BacklinksPage | null} */ (null));
@@ -58,11 +58,11 @@ export function Links({ id, named }) {
     return () => abort.abort();
   }, [id, revision.value]);
   const more = async () => {
-    const now = linked.peek();
-    if (!now) return;
+    const page = linked.peek();
+    if (!page) return;
     try {
-      const { data } = await ask("GET", `/notes/${id}/backlinks`, { query: { limit: PAGE, cursor: now.nextCursor } });
-      linked.value = { ...data, backlinks: [...now.backlinks, ...data.backlinks] };
+      const { data } = await ask("GET", `/notes/${id}/backlinks`, { query: { limit: PAGE, cursor: page.nextCursor } });
+      linked.value = { ...data, backlinks: [...page.backlinks, ...data.backlinks] };
     } catch {
       await load(); // the index has changed: begin again
     }
@@ -70,9 +70,9 @@ export function Links({ id, named }) {
 
   const link = async (/** @type {Wire.Mention} */ mention) => {
     try {
-      const is = await linkMention(mention, id, note.peek()?.title ?? "");
-      toast(is ? `Linked in ${plain(mention.title, 80)}.` : "The text has changed since. Nothing was linked.");
-      if (is) await load();
+      const isLinked = await linkMention(mention, id, note.peek()?.title ?? "");
+      toast(isLinked ? `Linked in ${plain(mention.title, 80)}.` : "The text has changed since. Nothing was linked.");
+      if (isLinked) await load();
     } catch (error) {
       toast(sentence(error));
     }
@@ -83,31 +83,31 @@ export function Links({ id, named }) {
   if (!linked.value) return null;
   const lists = { linked: linked.value.backlinks, unlinked: unlinked.value?.mentions ?? [] };
   const counts = { linked: linked.value.total, unlinked: unlinked.value?.total, outgoing: outgoing.value?.length };
-  const shown = /** @type {typeof TABS[number]} */ (tab.value);
+  const current = /** @type {typeof TABS[number]} */ (tab.value);
   return html`<section class="back" aria-label="Backlinks">
     <header>
       <h2>Backlinks</h2>
       <div class="tabs" role="tablist" aria-label="Backlinks" ...${walk}>
         ${TABS.slice(0, named ? 3 : 1).map(
-          (each) => html`<button
-            key=${each}
+          (name) => html`<button
+            key=${name}
             role="tab"
-            id=${`tab-${each}`}
+            id=${`tab-${name}`}
             aria-controls="refs"
-            aria-selected=${each === shown}
-            onClick=${() => (tab.value = each)}
-            onFocus=${() => (tab.value = each)}
+            aria-selected=${name === current}
+            onClick=${() => (tab.value = name)}
+            onFocus=${() => (tab.value = name)}
           >
-            ${later.note.tabs[each]}
-            <span class="num">${counts[each] === undefined ? "" : count(counts[each])}</span>
+            ${later.note.tabs[name]}
+            <span class="num">${counts[name] === undefined ? "" : count(counts[name])}</span>
           </button>`,
         )}
       </div>
     </header>
-    <div id="refs" role="tabpanel" aria-labelledby=${`tab-${shown}`}>
-      ${!counts[shown] && html`<p class="none">${later.note.noLinks[shown]}</p>`}
+    <div id="refs" role="tabpanel" aria-labelledby=${`tab-${current}`}>
+      ${!counts[current] && html`<p class="none">${later.note.noLinks[current]}</p>`}
       ${
-        shown === "outgoing" &&
+        current === "outgoing" &&
         outgoing.value?.map(
           ({ noteId, title, path }) => html`<div class="ref-row" key=${noteId}>
             <a class="ref" href=${changed({ note: noteId ?? "", at: "" })} data-peek=${noteId}>
@@ -117,24 +117,24 @@ export function Links({ id, named }) {
           </div>`,
         )
       }
-      ${(shown === "outgoing" ? [] : lists[shown]).map(
-        (/** @type {Wire.Backlink | Wire.Mention} */ each) => html`<div class="ref-row" key=${each.noteId}>
-          <${Reference} from=${each} />
+      ${(current === "outgoing" ? [] : lists[current]).map(
+        (/** @type {Wire.Backlink | Wire.Mention} */ reference) => html`<div class="ref-row" key=${reference.noteId}>
+          <${Reference} from=${reference} />
           ${
-            shown === "unlinked" &&
+            current === "unlinked" &&
             mayWrite.value &&
-            html`<button class="quiet" onClick=${() => void link(/** @type {Wire.Mention} */ (each))}>
+            html`<button class="quiet" onClick=${() => void link(/** @type {Wire.Mention} */ (reference))}>
               Link it
             </button>`
           }
         </div>`,
       )}
-      ${shown === "linked" && linked.value.hasMore && html`<button class="quiet" onClick=${more}>More</button>`}
+      ${current === "linked" && linked.value.hasMore && html`<button class="quiet" onClick=${more}>More</button>`}
     </div>
   </section>`;
 }
 
-/** @param {{ from: Wire.Backlink | Wire.Mention }} given */
+/** @param {{ from: Wire.Backlink | Wire.Mention }} props */
 function Reference({ from }) {
   return html`<a class="ref" href=${changed({ note: from.noteId, at: "" })} data-peek=${from.noteId}>
     <strong>
@@ -142,7 +142,7 @@ function Reference({ from }) {
       <small class="num">${from.count > 1 ? `${from.count} ×` : ""}</small>
     </strong>
     ${from.places.map(
-      (place, at) => html`<p key=${at} dir="auto">
+      (place, index) => html`<p key=${index} dir="auto">
         ${place.heading && html`<i><bdi>${plain(place.heading, 80)}</bdi>${place.snippet && " · "}</i>`}
         ${place.chunkIndex === null ? html`<i>in the properties</i> ` : ""}
         <${Marked} text=${place.snippet} ranges=${place.matches} as="b" />
@@ -158,10 +158,10 @@ const LONGEST = 20_000; // characters of a line
 function freePlace(line, name) {
   if (line.length > LONGEST) return -1;
   const taken = [...line.matchAll(/!?\[\[[^\]]*\]\]|`[^`]*`|!?\[[^\]]*\]\([^)]*\)|<[^>]*>|https?:\/\/\S+/g)].map(
-    (each) => [each.index, each.index + each[0].length],
+    (match) => [match.index, match.index + match[0].length],
   );
-  for (let at = line.indexOf(name); at >= 0; at = line.indexOf(name, at + 1)) {
-    if (!taken.some(([from, to]) => at < to && at + name.length > from)) return at;
+  for (let start = line.indexOf(name); start >= 0; start = line.indexOf(name, start + 1)) {
+    if (!taken.some(([from, to]) => start < to && start + name.length > from)) return start;
   }
   return -1;
 }
@@ -180,11 +180,11 @@ async function linkMention(mention, target, title) {
     const name = range ? snippet.slice(...range) : "";
     for (const step of name ? NEAR : []) {
       const number = line - 1 + step;
-      const at = freePlace(lines[number] ?? "", name);
-      if (at < 0) continue;
+      const start = freePlace(lines[number] ?? "", name);
+      if (start < 0) continue;
       const insert = await shortest(target, title, mention.noteId);
       const link = insert === name ? `[[${name}]]` : `[[${insert}|${name}]]`;
-      lines[number] = lines[number].slice(0, at) + link + lines[number].slice(at + name.length);
+      lines[number] = lines[number].slice(0, start) + link + lines[number].slice(start + name.length);
       await ask("POST", "/write/note", {
         body: { noteId: mention.noteId, mode: "overwrite", content: lines.join(""), expectedHash: data.contentHash },
       });
@@ -197,8 +197,8 @@ async function linkMention(mention, target, title) {
 /** The shortest link that leads to a note. @param {string} target @param {string} title @param {string} from */
 async function shortest(target, title, from) {
   const { data } = await ask("GET", "/suggest", { query: { q: title.slice(0, 200), kinds: "note", from, limit: 50 } });
-  const found = data.suggestions.find((each) => each.noteId === target);
-  if (found) return found.insert.split("|")[0];
+  const suggestion = data.suggestions.find((choice) => choice.noteId === target);
+  if (suggestion) return suggestion.insert.split("|")[0];
   const { data: note } = await ask("GET", `/notes/${target}`, { query: { allowLarge: true } });
   return withoutEnding(note.path);
 }

@@ -172,7 +172,7 @@ export function List() {
  *   current: boolean,
  *   focusable: boolean,
  *   onOpen: (event: MouseEvent) => void,
- * }} given
+ * }} props
  */
 export function Row({ row, query, current, focusable, onOpen }) {
   const title = plain(row.title) || "Untitled";
@@ -232,7 +232,7 @@ function None() {
     const clear = () =>
       go({
         q: "",
-        ...Object.fromEntries(FILTERS.map((name) => [name, LISTS.some((each) => each === name) ? [] : ""])),
+        ...Object.fromEntries(FILTERS.map((name) => [name, LISTS.some((list) => list === name) ? [] : ""])),
       });
     return html`<${Empty} icon="search" title="Nothing found">
       <p>
@@ -242,14 +242,14 @@ function None() {
       <button class="quiet" onClick=${clear}>Show all notes</button>
     <//>`;
   }
-  const known = health.value?.index.available;
+  const hasIndex = health.value?.index.available;
   const running = health.value?.runningJob || job.value?.state === "running";
   return html`<${Empty} icon="notes" title="No notes yet">
-    <p>${known ? "The folder has no notes." : "The server has no index of this folder yet."}</p>
+    <p>${hasIndex ? "The folder has no notes." : "The server has no index of this folder yet."}</p>
     ${
       running
         ? html`<p>Indexing</p>`
-        : known && mayWrite.value
+        : hasIndex && mayWrite.value
           ? html`<button class="primary" onClick=${() => (overlay.value = { name: "create" })}>
             New note
           </button>`

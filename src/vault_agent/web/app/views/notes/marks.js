@@ -74,7 +74,7 @@ export function showHit(scroller) {
   return true;
 }
 
-/** Which hit of the note this is, and the way to the next. @param {{ box: { current: HTMLElement | null } }} given */
+/** Which hit of the note this is, and the way to the next. @param {{ box: { current: HTMLElement | null } }} props */
 export function Hits({ box }) {
   const { ranges, at } = hits.value;
   const walk = (/** @type {number} */ step) => {

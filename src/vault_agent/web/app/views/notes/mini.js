@@ -18,7 +18,7 @@ const STEPS = [1, 2, 3];
 const MARGIN = { start: 30, end: 30, top: 18, bottom: 26 }; // px, for names
 const CLOSEST = 1.7; // px for a unit of the layout
 
-/** @param {{ read: Note }} given */
+/** @param {{ read: Note }} props */
 export function Mini({ read }) {
   const depth = useSignal(1);
   const query = { depth: depth.value, limit: MOST };
@@ -67,7 +67,7 @@ export function Mini({ read }) {
   </section>`;
 }
 
-/** @param {{ near: Wire.LocalGraph, type: string | null }} given `type` of the note in the middle */
+/** @param {{ near: Wire.LocalGraph, type: string | null }} props `type` of the note in the middle */
 function Picture({ near, type }) {
   const over = useSignal(false);
   const { canvas, tell } = useStage({

@@ -138,12 +138,12 @@ export function Find() {
   const input = useRef(/** @type {HTMLInputElement | null} */ (null));
   const text = useSignal(address.peek().q);
   const timer = useRef(/** @type {ReturnType<typeof setTimeout> | undefined} */ (undefined));
-  const sent = useRef(address.peek().q);
+  const lastQuery = useRef(address.peek().q);
 
   useEffect(() => {
     // Back, a bookmark or a chip changed the query: show it.
-    if (address.value.q !== sent.current) {
-      sent.current = address.value.q;
+    if (address.value.q !== lastQuery.current) {
+      lastQuery.current = address.value.q;
       text.value = address.value.q;
     }
   }, [address.value.q]);
@@ -151,21 +151,21 @@ export function Find() {
   /** @param {boolean} typing */
   const send = (typing) => {
     clearTimeout(timer.current);
-    const { rest, filters: found, any } = split(text.peek(), { typing });
+    const { rest, filters: operators, any } = split(text.peek(), { typing });
     if (any) text.value = rest;
-    sent.current = text.peek();
+    lastQuery.current = text.peek();
     const now = address.peek();
     const filters = any
       ? {
-          type: merged(now.type, found.type),
-          tag: merged(now.tag, found.tag),
-          path: merged(now.path, found.path),
-          project: merged(now.project, found.project),
-          after: found.after || now.after,
-          before: found.before || now.before,
+          type: merged(now.type, operators.type),
+          tag: merged(now.tag, operators.tag),
+          path: merged(now.path, operators.path),
+          project: merged(now.project, operators.project),
+          after: operators.after || now.after,
+          before: operators.before || now.before,
         }
       : {};
-    if (sent.current !== now.q) chosen.value = "";
+    if (lastQuery.current !== now.q) chosen.value = "";
     go({ q: text.peek(), ...filters }, { replace: !any });
   };
   /** @param {Typed & InputEvent} event */
@@ -179,10 +179,10 @@ export function Find() {
     if (composing(event)) return;
     if (event.key === "Enter") {
       event.preventDefault();
-      const before = sent.current;
+      const before = lastQuery.current;
       send(false);
       const first = results.peek().rows[0];
-      if (before !== sent.current || !first || busy.peek()) return;
+      if (before !== lastQuery.current || !first || busy.peek()) return;
       const { id, at, line } = results.peek().rows.find((row) => row.id === chosen.peek()) ?? first;
       go({ note: id, at, line });
     } else if (event.key === "ArrowDown") {
@@ -220,7 +220,7 @@ export function Find() {
   const options = useSignal(/** @type {string[]} */ ([]));
   useEffect(() => {
     complete.current(text.value).then(
-      (found) => found && (options.value = found),
+      (values) => values && (options.value = values),
       () => (options.value = []),
     );
   }, [text.value]);
@@ -267,7 +267,7 @@ async function completions(signal, text) {
         ({ insert }) => insert,
       )
     : (stats.peek()?.types ?? []).flatMap(({ type }) => (type?.startsWith(value) ? type : []));
-  return values.map((each) => `${before.slice(0, -name.length - 1)}${asWord(name, each)} `);
+  return values.map((word) => `${before.slice(0, -name.length - 1)}${asWord(name, word)} `);
 }
 
 /** @param {string[]} before @param {string[]} more */

@@ -17,14 +17,14 @@ import { later } from "../../later.js";
 const t = later.promote;
 
 /** Whether notes of this page can be promoted. */
-const here = () =>
-  switchedOn("memory.enabled") && vaults.value.find((each) => each.identity === vaultId.value)?.role === "project";
-const globalVault = () => vaults.value.find((each) => each.role === "global")?.identity ?? "";
+const isPromotable = () =>
+  switchedOn("memory.enabled") && vaults.value.find((vault) => vault.identity === vaultId.value)?.role === "project";
+const globalVault = () => vaults.value.find((vault) => vault.role === "global")?.identity ?? "";
 
-/** The button of a note, and its dialog. @param {{ read: Note }} given */
+/** The button of a note, and its dialog. @param {{ read: Note }} props */
 export function Promote({ read }) {
   const open = useSignal(false);
-  const may = Boolean(here() && globalVault());
+  const may = Boolean(isPromotable() && globalVault());
   useCommands(
     () => [{ id: "promote", name: "Promote to Global", icon: "globe", run: () => (open.value = true), hidden: !may }],
     [may],
@@ -38,28 +38,28 @@ export function Promote({ read }) {
   `;
 }
 
-/** The button that marks a note as superseded, so that it is not recalled. @param {{ read: Note }} given */
+/** The button that marks a note as superseded, so that it is not recalled. @param {{ read: Note }} props */
 export function Supersede({ read }) {
   const busy = useSignal(false);
-  const role = vaults.value.find((each) => each.identity === vaultId.value)?.role;
+  const role = vaults.value.find((vault) => vault.identity === vaultId.value)?.role;
   const may = switchedOn("memory.enabled") && (role === "project" || role === "global");
-  const is = propertyOf(read, "status").toLowerCase() === "superseded";
-  const name = is ? "Not superseded any more" : "Mark as superseded";
+  const superseded = propertyOf(read, "status").toLowerCase() === "superseded";
+  const name = superseded ? "Not superseded any more" : "Mark as superseded";
   const toggle = async () => {
     busy.value = true;
     try {
-      await ask("POST", /** @type {const} */ (`/notes/${read.id}/supersede`), { body: { superseded: !is } });
+      await ask("POST", /** @type {const} */ (`/notes/${read.id}/supersede`), { body: { superseded: !superseded } });
       reopen();
-      toast(is ? "The note is recalled again." : "The note is superseded. It is not recalled any more.");
+      toast(superseded ? "The note is recalled again." : "The note is superseded. It is not recalled any more.");
     } catch (error) {
       toast(sentence(error));
     }
     busy.value = false;
   };
-  useCommands(() => [{ id: "supersede", name, icon: "clock", run: toggle, hidden: !may }], [may, is, read.id]);
+  useCommands(() => [{ id: "supersede", name, icon: "clock", run: toggle, hidden: !may }], [may, superseded, read.id]);
   if (!may) return null;
   return html`
-    <${IconButton} icon="clock" label=${name} data-on=${is} disabled=${busy.value} onClick=${toggle} />
+    <${IconButton} icon="clock" label=${name} data-on=${superseded} disabled=${busy.value} onClick=${toggle} />
   `;
 }
 
@@ -71,7 +71,7 @@ export const propertyOf = (read, name) => read.properties.find(({ key }) => key 
  * @typedef {{ noteId: string, path: string, title: string }} Similar
  */
 
-/** @param {{ read: Note, done: boolean, onClose: () => void }} given */
+/** @param {{ read: Note, done: boolean, onClose: () => void }} props */
 function Promoting({ read, done, onClose }) {
   const { busy, fault, run } = useWork();
   const path = /** @type {const} */ (`/notes/${read.id}/promote`);
@@ -123,11 +123,11 @@ function Promoting({ read, done, onClose }) {
       similar.length > 0 &&
       html`<ul class="card">
         ${similar.map(
-          (each) => html`<li class="line" key=${each.noteId}>
+          (note) => html`<li class="line" key=${note.noteId}>
             <${Icon} name="notes" />
-            <a class="grow" href=${addressIn(globalVault(), each.noteId)}>
-              <bdi>${plain(each.title, 120) || "Untitled"}</bdi>
-              <small><bdi>${plain(each.path, 200)}</bdi></small>
+            <a class="grow" href=${addressIn(globalVault(), note.noteId)}>
+              <bdi>${plain(note.title, 120) || "Untitled"}</bdi>
+              <small><bdi>${plain(note.path, 200)}</bdi></small>
             </a>
           </li>`,
         )}
@@ -136,7 +136,7 @@ function Promoting({ read, done, onClose }) {
     ${
       secrets.length > 0 &&
       html`<ul class="card">
-        ${secrets.map((each, at) => html`<li class="line" key=${at}>Line ${each.line}: ${plain(each.kind, 60)}</li>`)}
+        ${secrets.map(({ line, kind }, at) => html`<li class="line" key=${at}>Line ${line}: ${plain(kind, 60)}</li>`)}
       </ul>`
     }
     <div class="head">

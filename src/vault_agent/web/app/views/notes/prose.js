@@ -29,17 +29,17 @@ function beginningFirst(prose) {
   };
 }
 
-/** @param {{ read: Note }} given */
+/** @param {{ read: Note }} props */
 export function Prose({ read }) {
   const ref = useRef(/** @type {HTMLDivElement | null} */ (null));
-  const shown = useRef("");
+  const lastId = useRef("");
   useLayoutEffect(() => {
     const prose = /** @type {HTMLDivElement} */ (ref.current);
     showRendered(prose, read.html);
     const undo = [enhance(prose, read), watchLinks(prose)];
-    if (read.html.length > LONG && shown.current !== read.id && fromBeginning()) undo.push(beginningFirst(prose));
-    shown.current = read.id;
-    return () => undo.forEach((each) => each());
+    if (read.html.length > LONG && lastId.current !== read.id && fromBeginning()) undo.push(beginningFirst(prose));
+    lastId.current = read.id;
+    return () => undo.forEach((stop) => stop());
   }, [read.id, read.html]);
   const words = foundWords.value;
   useLayoutEffect(

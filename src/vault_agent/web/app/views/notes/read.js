@@ -33,8 +33,8 @@ const barOf = (scroller) => /** @type {HTMLElement | null} */ (scroller.querySel
 
 const READING = { enhance, watchLinks, Hover };
 
-/** A note to read, or to edit where writing is on. @param {{ drawer: { value: boolean }, onSide: () => void }} given */
-export function Read(given) {
+/** A note to read, or to edit where writing is on. @param {{ drawer: { value: boolean }, onSide: () => void }} props */
+export function Read(props) {
   const styled = useSheet("prose.css");
   const { edit } = address.value;
   if (!styled || (edit && !health.value)) return html`<section class="read"><${Ghost} /></section>`;
@@ -45,10 +45,10 @@ export function Read(given) {
       given=${{ reading: READING }}
       waiting=${html`<section class="read"><${Ghost} /></section>`}
     />`
-    : html`<${Reader} ...${given} />`;
+    : html`<${Reader} ...${props} />`;
 }
 
-/** @param {{ drawer: { value: boolean }, onSide: () => void }} given */
+/** @param {{ drawer: { value: boolean }, onSide: () => void }} props */
 function Reader({ drawer, onSide }) {
   const box = useRef(/** @type {HTMLElement | null} */ (null));
   const moved = useSignal(false);
@@ -119,7 +119,7 @@ function Reader({ drawer, onSide }) {
           run: () => go({ view: "graph", near: address.peek().note }),
           hidden: !wanted || !linked,
         },
-      ].filter((each) => writes || each.id !== "edit"),
+      ].filter((command) => writes || command.id !== "edit"),
     [wanted, writes, linked],
   );
 
@@ -221,7 +221,7 @@ function Reader({ drawer, onSide }) {
   `;
 }
 
-/** @param {{ read: Note }} given */
+/** @param {{ read: Note }} props */
 function Facts({ read }) {
   const wordCount = useMemo(() => countWords(read.html), [read.html]);
   const status = propertyOf(read, "status");
@@ -251,11 +251,11 @@ const SEGMENTED = 20_000; // characters; longer texts are estimated
 function countWords(rendered) {
   const text = rendered.replace(/<[^>]*>/g, " ");
   const part = text.slice(0, SEGMENTED);
-  const found = [...segmenter.segment(part)].filter((each) => each.isWordLike).length;
-  return Math.round((found * text.length) / Math.max(1, part.length));
+  const wordCount = [...segmenter.segment(part)].filter((segment) => segment.isWordLike).length;
+  return Math.round((wordCount * text.length) / Math.max(1, part.length));
 }
 
-/** A note that is too large to render: its text, a piece at a time. @param {{ read: Note }} given */
+/** A note that is too large to render: its text, a piece at a time. @param {{ read: Note }} props */
 function Source({ read }) {
   const pieces = useSignal([read.source ?? ""]);
   const busy = useSignal(false);
@@ -272,7 +272,7 @@ function Source({ read }) {
   return html`
     <p class="say"><${Icon} name="info" />This note is too large to render. This is its source.</p>
     <pre class="raw" dir="auto" tabindex="0">
-      ${pieces.value.map((piece, at) => html`<span key=${at}>${piece}</span>`)}
+      ${pieces.value.map((piece, index) => html`<span key=${index}>${piece}</span>`)}
     </pre>
     ${
       pieces.value.length < read.pieces &&
@@ -281,7 +281,7 @@ function Source({ read }) {
   `;
 }
 
-/** @param {{ read: Note }} given */
+/** @param {{ read: Note }} props */
 function More({ read }) {
   const commands = [
     {
@@ -308,16 +308,16 @@ function More({ read }) {
   /** @param {() => void} close */
   const entries = (close) =>
     commands.map(
-      (each) => html`<${Entry}
-        key=${each.id}
-        icon=${each.icon}
+      (command) => html`<${Entry}
+        key=${command.id}
+        icon=${command.icon}
         onClick=${() => {
           close();
-          each.run();
+          command.run();
         }}
       >
-        ${each.name}
-        ${each.keys && html`<span class="n"><${Key} keys=${each.keys[0]} /></span>`}
+        ${command.name}
+        ${command.keys && html`<span class="n"><${Key} keys=${command.keys[0]} /></span>`}
       <//>`,
     );
   return html`<${MenuButton}

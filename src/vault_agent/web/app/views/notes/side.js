@@ -13,7 +13,7 @@ import { Mini } from "./mini.js";
 
 const OUTLINE = 400; // headings in the document
 
-/** @param {{ read: Note, box: { current: HTMLElement | null }, drawer: { value: boolean }, }} given */
+/** @param {{ read: Note, box: { current: HTMLElement | null }, drawer: { value: boolean }, }} props */
 export function Side({ read, box, drawer }) {
   // Before it is painted: the first key after that may be Escape.
   useLayoutEffect(() => {
@@ -43,7 +43,7 @@ const hasParts = ({ outline, title }) => outline.some(({ text }) => text.trim() 
 const LINE = 96; // px below the top of the reading pane: what is above is read
 const END = 2; // px from the end of the text
 
-/** @param {{ read: Note, box: { current: HTMLElement | null } }} given */
+/** @param {{ read: Note, box: { current: HTMLElement | null } }} props */
 function Outline({ read, box }) {
   const current = useSignal("");
   // Chosen by the reader: it is current, even if it cannot reach the line, until the reader scrolls.
@@ -59,20 +59,20 @@ function Outline({ read, box }) {
   useEffect(() => {
     const scroller = box.current;
     if (!scroller) return;
-    let asked = 0;
+    let frame = 0;
     const follow = () => {
-      asked = 0;
+      frame = 0;
       const { top, bottom } = scroller.getBoundingClientRect();
       const ended = scroller.scrollTop > 0 && scroller.scrollHeight - scroller.clientHeight - scroller.scrollTop < END;
-      let found = read.outline[0]?.id ?? "";
-      for (const each of read.outline.slice(0, OUTLINE)) {
-        const heading = scroller.querySelector(`#${CSS.escape(each.id)}`);
+      let id = read.outline[0]?.id ?? "";
+      for (const entry of read.outline.slice(0, OUTLINE)) {
+        const heading = scroller.querySelector(`#${CSS.escape(entry.id)}`);
         if (!heading || heading.getBoundingClientRect().top > (ended ? bottom : top + LINE)) break;
-        found = each.id;
+        id = entry.id;
       }
-      current.value = chosen.current || found;
+      current.value = chosen.current || id;
     };
-    const sooner = () => (asked ||= requestAnimationFrame(follow));
+    const sooner = () => (frame ||= requestAnimationFrame(follow));
     const scrolled = () => {
       if (moves.current && chosen.current) remember({ heading: (chosen.current = "") });
       sooner();
@@ -84,7 +84,7 @@ function Outline({ read, box }) {
     scroller.addEventListener("scroll", scrolled, { passive: true });
     sooner();
     return () => {
-      cancelAnimationFrame(asked);
+      cancelAnimationFrame(frame);
       sized.disconnect();
       deaf();
       scroller.removeEventListener("scroll", scrolled);
@@ -105,14 +105,14 @@ function Outline({ read, box }) {
     <h2>Outline</h2>
     <ul class="toc">
       ${read.outline.slice(0, OUTLINE).map(
-        (each) => html`<li key=${each.id}>
+        (heading) => html`<li key=${heading.id}>
           <a
-            href=${changed({ at: each.id })}
-            data-level=${each.level - top + 1}
-            aria-current=${each.id === current.value ? "true" : undefined}
-            onClick=${(/** @type {MouseEvent} */ event) => jump(event, each.id)}
+            href=${changed({ at: heading.id })}
+            data-level=${heading.level - top + 1}
+            aria-current=${heading.id === current.value ? "true" : undefined}
+            onClick=${(/** @type {MouseEvent} */ event) => jump(event, heading.id)}
           >
-            <bdi>${plain(each.text, 160) || "Untitled"}</bdi>
+            <bdi>${plain(heading.text, 160) || "Untitled"}</bdi>
           </a>
         </li>`,
       )}
@@ -120,7 +120,7 @@ function Outline({ read, box }) {
   </section>`;
 }
 
-/** @param {{ list: { key: string, values: { text: string, noteId: string | null }[], isList: boolean }[] }} given */
+/** @param {{ list: { key: string, values: { text: string, noteId: string | null }[], isList: boolean }[] }} props */
 function Properties({ list }) {
   return html`<dl class="props">
     ${list.slice(0, 100).map(
@@ -130,8 +130,8 @@ function Properties({ list }) {
           ${values
             .slice(0, 50)
             .map(
-              (value, at) =>
-                html`<${Value} key=${at} name=${key} value=${value} many=${isList || values.length > 1} />`,
+              (value, index) =>
+                html`<${Value} key=${index} name=${key} value=${value} many=${isList || values.length > 1} />`,
             )}
         </dd>
       `,
@@ -139,7 +139,7 @@ function Properties({ list }) {
   </dl>`;
 }
 
-/** @param {{ name: string, value: { text: string, noteId: string | null }, many: boolean }} given */
+/** @param {{ name: string, value: { text: string, noteId: string | null }, many: boolean }} props */
 function Value({ name, value, many }) {
   const text = plain(valueName(value), 300);
   if (value.noteId) return html`<a href=${changed({ note: value.noteId })}><bdi>${text}</bdi></a>`;

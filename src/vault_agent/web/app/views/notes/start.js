@@ -24,7 +24,7 @@ export function Start() {
   if (!styled) return null;
   const homes = (data.value?.notes ?? []).map(({ noteId, ...note }) => ({ ...note, id: noteId }));
   const first = [...homes, ...starred.value];
-  const others = recent.value.filter(({ id }) => !first.some((each) => each.id === id));
+  const others = recent.value.filter(({ id }) => !first.some((note) => note.id === id));
   return html`<div class="start">
     ${homes.length > 0 && html`<section><h2>Home</h2><${Notes} list=${homes} icon="home" /></section>`}
     ${
@@ -38,7 +38,7 @@ export function Start() {
   </div>`;
 }
 
-/** @param {{ list: Kept[], icon: string }} given */
+/** @param {{ list: Kept[], icon: string }} props */
 const Notes = ({ list, icon }) => html`<ul>
   ${list.map(
     ({ id, title, path }) => html`<li key=${id}>

@@ -19,38 +19,38 @@ const MOST = 100; // entries in the document: typing finds the others
 /**
  * @template {{ total: number, children: Node[] }} Node
  * @param {Node[]} nodes
- * @param {(node: Node) => string} named
+ * @param {(node: Node) => string} nameOf
  * @param {number} depth
  * @returns {Entry[]}
  */
-function flat(nodes, named, depth = 0) {
+function flat(nodes, nameOf, depth = 0) {
   return nodes.flatMap((node) => [
-    { name: named(node), total: node.total, depth },
-    ...flat(node.children, named, depth + 1),
+    { name: nameOf(node), total: node.total, depth },
+    ...flat(node.children, nameOf, depth + 1),
   ]);
 }
 
-/** @param {{ kind: "tags" | "folders", anchor: HTMLElement, onClose: () => void }} given */
+/** @param {{ kind: "tags" | "folders", anchor: HTMLElement, onClose: () => void }} props */
 export function TreeMenu({ kind, anchor, onClose }) {
   const sought = useSignal("");
   const tags = kind === "tags";
   const { data: entries, fault } = useReply(
     async () =>
       tags
-        ? flat((await ask("GET", "/tags", { query: { sort: "count" } })).data.tags, (each) => each.tag)
-        : flat((await ask("GET", "/folders")).data.folders, (each) => each.folder),
+        ? flat((await ask("GET", "/tags", { query: { sort: "count" } })).data.tags, (node) => node.tag)
+        : flat((await ask("GET", "/folders")).data.folders, (node) => node.folder),
     [revision.value],
   );
   const part = sought.value.toLocaleLowerCase();
   const [label, find] = tags ? ["Tags", "Find a tag"] : ["Folder", "Find a folder"];
-  const found = (entries.value ?? []).filter(({ name }) => name.toLocaleLowerCase().includes(part));
-  const now = tags ? address.value.tag : address.value.path.map((each) => each.replace(/\/$/, ""));
+  const matches = (entries.value ?? []).filter(({ name }) => name.toLocaleLowerCase().includes(part));
+  const chosen = tags ? address.value.tag : address.value.path.map((path) => path.replace(/\/$/, ""));
   /** @param {string} name */
   const choose = (name) => {
     if (tags) {
-      go({ tag: now.includes(name) ? now.filter((each) => each !== name) : [...now, name] });
+      go({ tag: chosen.includes(name) ? chosen.filter((tag) => tag !== name) : [...chosen, name] });
     } else {
-      go({ path: now.includes(name) ? [] : [name] });
+      go({ path: chosen.includes(name) ? [] : [name] });
       onClose();
       anchor.focus();
     }
@@ -63,16 +63,16 @@ export function TreeMenu({ kind, anchor, onClose }) {
       onInput=${(/** @type {Typed} */ event) => (sought.value = event.target.value)}
     />
     ${fault.value && html`<${Trouble} fault=${fault.value} />`}
-    ${!found.length && html`<p class="entry mute">No tags</p>`}
+    ${!matches.length && html`<p class="entry mute">No tags</p>`}
     ${
-      found.length > 0 &&
+      matches.length > 0 &&
       html`<div role="menu" aria-label=${label}>
-        ${found.slice(0, MOST).map(({ name, total, depth }) => {
+        ${matches.slice(0, MOST).map(({ name, total, depth }) => {
           const short = part || depth === 0 ? name : lastOf(name);
           return html`<${Entry}
             role="menuitemcheckbox"
             key=${name}
-            checked=${now.includes(name)}
+            checked=${chosen.includes(name)}
             onClick=${() => choose(name)}
             title=${name}
           >

@@ -27,36 +27,36 @@ const open = signal("");
  * @param {string} text
  * @param {readonly (readonly [number, number])[]} ranges
  */
-function found(text, ranges) {
-  const each = inUnits(text, ranges).map(([start, end]) => text.slice(start, end).toLocaleLowerCase());
-  return [...new Set(each)].slice(0, MOST).join(", ");
+function wordsIn(text, ranges) {
+  const words = inUnits(text, ranges).map(([start, end]) => text.slice(start, end).toLocaleLowerCase());
+  return [...new Set(words)].slice(0, MOST).join(", ");
 }
 
 /** Where the words of the search are. @param {Wire.Hit} hit @returns {[string, string][]} */
 function places(hit) {
   const query = criteria.peek().text;
   const { title, heading, path, metadata, snippet } = hit;
-  const inNames = (/** @type {string} */ text) => found(text, hitsOf(text, query));
+  const inNames = (/** @type {string} */ text) => wordsIn(text, hitsOf(text, query));
   const all = /** @type {[string, string][]} */ ([
     ["In the title", inNames(title)],
     ["In an alias", inNames(metadata.aliases.join("\n"))],
     ["In the file name", inNames(otherName(path, title))],
     ["In the heading", heading && heading !== title ? inNames(heading) : ""],
     ["In a tag", inNames(metadata.tags.join("\n"))],
-    ["In the text", found(snippet, hit.matches)],
+    ["In the text", wordsIn(snippet, hit.matches)],
   ]);
   return all.filter(([, list]) => list);
 }
 
-/** What the score is made of, the most first. @param {{ votes: Part, known: Record<string, string> }} given */
-function Votes({ votes, known }) {
+/** What the score is made of, the most first. @param {{ votes: Part, labels: Record<string, string> }} props */
+function Votes({ votes, labels }) {
   const total = Object.values(votes).reduce((sum, vote) => sum + vote, 0);
-  const told = Object.entries(votes).filter(([, vote]) => vote / total >= LEAST);
-  const order = told.sort((a, b) => b[1] - a[1]);
+  const entries = Object.entries(votes).filter(([, vote]) => vote / total >= LEAST);
+  const order = entries.sort((a, b) => b[1] - a[1]);
   return html`<dl class="votes">
     ${order.map(
       ([name, vote]) => html`
-        <dt key=${name}>${known[name] ?? plain(name, 40)}</dt>
+        <dt key=${name}>${labels[name] ?? plain(name, 40)}</dt>
         <dd>
           <span class="bar" aria-hidden="true"><i style=${{ inlineSize: `${(vote / total) * 100}%` }}></i></span>
           <span class="num">${percent(vote / total)}</span>
@@ -74,29 +74,29 @@ function changes({ weights = {}, reranked, ...others }) {
     .filter(([, weight]) => weight !== 1)
     .map(
       ([name, weight]) =>
-        `${t.weights[/** @type {"folder"} */ (name)] ?? plain(name, 40)}: counts ${shown(weight)} times`,
+        `${t.weights[/** @type {"folder"} */ (name)] ?? plain(name, 40)}: counts ${textOf(weight)} times`,
     );
   if (reranked && typeof reranked === "object")
     lines.push(
-      `The reranker gave it a relevance of ${shown(reranked.relevance)}. ` +
+      `The reranker gave it a relevance of ${textOf(reranked.relevance)}. ` +
         `It was at place ${count(reranked.placeBefore)} before.`,
     );
   for (const [name, part] of Object.entries(others)) {
     const list =
-      typeof part === "object" ? Object.entries(part).map((each) => each.map(shown).join(" ")) : [shown(part)];
+      typeof part === "object" ? Object.entries(part).map((entry) => entry.map(textOf).join(" ")) : [textOf(part)];
     lines.push(`${plain(name, 40)}: ${list.join(", ")}`);
   }
   return lines;
 }
 
 /** @param {unknown} value */
-const shown = (value) => (typeof value === "number" ? count(value) : plain(String(value), 80));
+const textOf = (value) => (typeof value === "number" ? count(value) : plain(String(value), 80));
 
-/** @param {{ hit: Wire.Hit, place: number }} given */
+/** @param {{ hit: Wire.Hit, place: number }} props */
 function Reasons({ hit, place }) {
   const t = later.why;
   const { votes, ...others } = /** @type {{ votes?: Record<string, number> }} */ (hit.explanation ?? {});
-  const known = /** @type {Record<string, string>} */ ({
+  const labels = /** @type {Record<string, string>} */ ({
     ...t.votes,
     ...(hit.heading && { heading: `The heading “${plain(hit.heading, 60)}” is similar` }),
   });
@@ -108,7 +108,7 @@ function Reasons({ hit, place }) {
       votes &&
       Object.keys(votes).length > 0 &&
       html`<h3>What the score is made of</h3>
-        <${Votes} votes=${votes} known=${known} />`
+        <${Votes} votes=${votes} labels=${labels} />`
     }
     ${
       lines.length > 0 &&
@@ -125,7 +125,7 @@ const scrolls = (event) => {
   if (event.key.startsWith("Arrow")) event.stopPropagation();
 };
 
-/** @param {{ title: string, reply: { hit: Wire.Hit, place: number } | null | undefined, fault: Fault | null }} given */
+/** @param {{ title: string, reply: { hit: Wire.Hit, place: number } | null | undefined, fault: Fault | null }} props */
 function Card({ title, reply, fault }) {
   const box = useRef(/** @type {HTMLElement | null} */ (null));
   useEffect(() => box.current?.focus(), []); // it is read aloud, and Escape closes it
@@ -141,10 +141,10 @@ function Card({ title, reply, fault }) {
   </div>`;
 }
 
-/** @param {{ row: Row, anchor: HTMLElement, onClose: () => void }} given */
+/** @param {{ row: Row, anchor: HTMLElement, onClose: () => void }} props */
 function Told({ row, anchor, onClose }) {
   const { mode, key } = results.value;
-  const { data: reply, fault } = useReply((signal) => explained(row.id, signal), [row.id, mode]);
+  const { data: reply, fault } = useReply((signal) => explain(row.id, signal), [row.id, mode]);
   useEffect(() => {
     const moved = (/** @type {Event} */ event) =>
       event.target instanceof Element && event.target.matches(".scroll") && onClose();
@@ -164,14 +164,14 @@ const keep = (event) => {
   if (!event.ctrlKey && !event.metaKey && !event.altKey) event.stopPropagation();
 };
 
-/** The button of a result that says why it is there. @param {{ row: Row, focusable: boolean }} given */
+/** The button of a result that says why it is there. @param {{ row: Row, focusable: boolean }} props */
 export function Why({ row, focusable }) {
   const styled = useSheet("why.css");
   const button = useRef(/** @type {HTMLElement | null} */ (null));
-  const shown = open.value === row.id;
+  const isOpen = open.value === row.id;
   const toggle = () => {
     chosen.value = row.id; // so that it stays where it is if the order changes
-    open.value = shown ? "" : row.id;
+    open.value = isOpen ? "" : row.id;
   };
   const close = () => {
     button.current?.focus({ preventScroll: true });
@@ -192,29 +192,29 @@ export function Why({ row, focusable }) {
       class="why"
       ref=${button}
       tabindex=${focusable ? 0 : -1}
-      aria-expanded=${shown}
+      aria-expanded=${isOpen}
       aria-label=${later.why.of(plain(row.title, 120))}
       onClick=${toggle}
     >
       Why?
     </button>
-    ${shown && html`<div onKeyDown=${keep}><${Told} row=${row} anchor=${button.current} onClose=${close} /></div>`}
+    ${isOpen && html`<div onKeyDown=${keep}><${Told} row=${row} anchor=${button.current} onClose=${close} /></div>`}
   `;
 }
 
 /** The rows of the search that is shown, with explanations. */
-let known = { search: "", rows: /** @type {Row[]} */ ([]), cursor: /** @type {string | null} */ (null), more: true };
+let cache = { search: "", rows: /** @type {Row[]} */ ([]), cursor: /** @type {string | null} */ (null), more: true };
 
 /** Return the explained result that is a note, and its place from 1 on. None if the results have changed since.
  * @param {string} id @param {AbortSignal} abort @returns {Promise<{ hit: Wire.Hit, place: number } | null>} */
-async function explained(id, abort) {
+async function explain(id, abort) {
   const { key, mode } = results.peek();
   const search = `${mode} ${revision.peek()} ${key}`;
-  if (known.search !== search) known = { search, rows: [], cursor: null, more: true };
-  const own = known;
+  if (cache.search !== search) cache = { search, rows: [], cursor: null, more: true };
+  const own = cache;
   for (;;) {
-    const at = own.rows.findIndex((row) => row.id === id);
-    if (at >= 0) return { hit: /** @type {Wire.Hit} */ (own.rows[at].hit), place: at + 1 };
+    const index = own.rows.findIndex((row) => row.id === id);
+    if (index >= 0) return { hit: /** @type {Wire.Hit} */ (own.rows[index].hit), place: index + 1 };
     if (!own.more) return null;
     const next = await page(own.cursor, mode, abort, 0, true);
     own.rows = once([...own.rows, ...next.rows]);
