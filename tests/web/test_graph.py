@@ -282,7 +282,7 @@ def test_names_lie_over_no_other_name_and_over_no_node(visit: Callable[..., Page
     page = visit()
     wrong = page.evaluate("""async () => {
       const base = document.querySelector("script[type=module]").src;
-      const { placed } = await import(new URL("workers/labels.js", base));
+      const { placeLabels } = await import(new URL("workers/labels.js", base));
       const { drawnRadius, expect } = await import(new URL("workers/picture.js", base));
       const count = 60;
       expect(count);
@@ -311,7 +311,7 @@ def test_names_lie_over_no_other_name_and_over_no_node(visit: Callable[..., Page
       const over = (a, b) => b[0] < a[2] && a[0] < b[2] && b[1] < a[3] && a[1] < b[3];
       const wrong = [];
       for (const focus of [null, { chosen: 0, near }]) {
-        const names = placed(to, scene, view, within, { sans: "sans-serif" }, focus);
+        const names = placeLabels(to, scene, view, within, { sans: "sans-serif" }, focus);
         if (names.length < 4) wrong.push(`${names.length} names`);
         names.forEach(({ text, box }, at) => {
           if (names.some((other, each) => each > at && over(box, other.box))) wrong.push(`name: ${text}`);

@@ -30,18 +30,18 @@
   function makeReadable(picture, inks) {
     for (const node of picture.querySelectorAll(".node, .cluster")) {
       const shapes = [...node.querySelectorAll("rect, polygon, circle, ellipse, path")];
-      const ground = shapes.map((each) => luminance(getComputedStyle(each).fill)).find((each) => each !== null);
+      const ground = shapes.map((shape) => luminance(getComputedStyle(shape).fill)).find((light) => light !== null);
       if (ground === undefined || ground === null) continue;
       for (const text of /** @type {NodeListOf<SVGElement>} */ (node.querySelectorAll("text, tspan"))) {
         const ink = luminance(getComputedStyle(text).fill);
         if (ink === null || contrast(ink, ground) >= READABLE) continue;
         const best = inks
-          .map((each) => {
-            text.style.setProperty("fill", each, "important");
-            return { each, ratio: contrast(luminance(getComputedStyle(text).fill) ?? 0, ground) };
+          .map((colour) => {
+            text.style.setProperty("fill", colour, "important");
+            return { colour, ratio: contrast(luminance(getComputedStyle(text).fill) ?? 0, ground) };
           })
           .sort((one, other) => other.ratio - one.ratio)[0];
-        text.style.setProperty("fill", best.each, "important");
+        text.style.setProperty("fill", best.colour, "important");
       }
     }
   }
@@ -65,8 +65,8 @@
     return { width, height };
   }
 
-  /** Draw one. @param {{ source: string, width: number, config: { themeVariables: Record<string, string> } }} given */
-  async function drawn({ source, width, config }) {
+  /** Draw one. @param {{ source: string, width: number, config: { themeVariables: Record<string, string> } }} data */
+  async function draw({ source, width, config }) {
     host.style.inlineSize = `${width}px`; // some kinds are as wide as their place
     random = 1;
     mermaid.initialize(/** @type {Parameters<typeof mermaid.initialize>[0]} */ (config));
@@ -86,7 +86,7 @@
     if (source !== parent) return;
     const { id } = data;
     try {
-      parent.postMessage({ id, ...(await drawn(data)) }, "*");
+      parent.postMessage({ id, ...(await draw(data)) }, "*");
     } catch (fault) {
       parent.postMessage({ id, fault: String(fault instanceof Error ? fault.message : fault) }, "*");
     }

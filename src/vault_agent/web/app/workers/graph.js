@@ -2,7 +2,7 @@
 
 import { linkedWith } from "../state/places.js";
 import { cut } from "../state/query.js";
-import { placed, write, writeBelow } from "./labels.js";
+import { placeLabels, write, writeBelow } from "./labels.js";
 import { between, draw, drawnRadius, expect, newAtlas } from "./picture.js";
 import { layOutLocal, settleNear } from "./settle.js";
 /** @import { Box } from "./labels.js" */
@@ -15,25 +15,25 @@ class Grid {
     this.y = y;
     let [x0, x1, y0, y1] = [Infinity, -Infinity, Infinity, -Infinity];
     let count = 0;
-    for (let at = 0; at < x.length; at += 1) {
-      if (!mask[at]) continue;
+    for (let node = 0; node < x.length; node += 1) {
+      if (!mask[node]) continue;
       count += 1;
-      x0 = Math.min(x0, x[at]);
-      x1 = Math.max(x1, x[at]);
-      y0 = Math.min(y0, y[at]);
-      y1 = Math.max(y1, y[at]);
+      x0 = Math.min(x0, x[node]);
+      x1 = Math.max(x1, x[node]);
+      y0 = Math.min(y0, y[node]);
+      y1 = Math.max(y1, y[node]);
     }
     this.count = count;
     this.box = count ? [x0, y0, x1, y1] : [-1, -1, 1, 1];
     this.cell = Math.max(1e-6, Math.sqrt(((x1 - x0) * (y1 - y0) || 1) / Math.max(1, count)) * 1.5);
     /** @type {Map<string, number[]>} */
     this.cells = new Map();
-    for (let at = 0; at < x.length; at += 1) {
-      if (!mask[at]) continue;
-      const key = this.key(x[at], y[at]);
-      const known = this.cells.get(key);
-      if (known) known.push(at);
-      else this.cells.set(key, [at]);
+    for (let node = 0; node < x.length; node += 1) {
+      if (!mask[node]) continue;
+      const key = this.key(x[node], y[node]);
+      const nodes = this.cells.get(key);
+      if (nodes) nodes.push(node);
+      else this.cells.set(key, [node]);
     }
   }
 
@@ -55,9 +55,9 @@ class Grid {
     const [cx, cy] = [Math.floor(x / this.cell), Math.floor(y / this.cell)];
     for (let ix = cx - steps; ix <= cx + steps; ix += 1) {
       for (let iy = cy - steps; iy <= cy + steps; iy += 1) {
-        for (const at of this.cells.get(`${ix},${iy}`) ?? []) {
-          const far = (this.x[at] - x) ** 2 + (this.y[at] - y) ** 2;
-          if (far < least) [best, least] = [at, far];
+        for (const node of this.cells.get(`${ix},${iy}`) ?? []) {
+          const far = (this.x[node] - x) ** 2 + (this.y[node] - y) ** 2;
+          if (far < least) [best, least] = [node, far];
         }
       }
     }
@@ -109,8 +109,8 @@ let beside = 0; // px that the preview of the chosen note covers
  *   | { type: "dropped", at: number, x: number, y: number }} Told
  */
 const send = (/** @type {Told} */ message) => postMessage(message);
-const context = (/** @type {OffscreenCanvas} */ of) =>
-  /** @type {OffscreenCanvasRenderingContext2D} */ (of.getContext("2d"));
+const contextOf = (/** @type {OffscreenCanvas} */ surface) =>
+  /** @type {OffscreenCanvasRenderingContext2D} */ (surface.getContext("2d"));
 
 /** Draw a frame soon: the picture moved, and what is chosen on top. */
 function frame() {
@@ -146,15 +146,15 @@ function show() {
 /** What is chosen, under the pointer, or in the middle of a local graph, with its links and neighbours. */
 function highlight() {
   if (!scene) return;
-  for (const at of new Set([middle, selected, hovered])) {
-    if (at < 0 || !scene.mask[at]) continue;
-    const [px, py] = place(at);
-    const near = at === selected ? nodesOfSelected : neighbours(at);
+  for (const node of new Set([middle, selected, hovered])) {
+    if (node < 0 || !scene.mask[node]) continue;
+    const [px, py] = place(node);
+    const near = node === selected ? nodesOfSelected : neighbours(node);
     to.strokeStyle = colours["edge-hot"];
     to.lineWidth = 1.3;
     to.beginPath();
     let links = 0;
-    const r = drawnRadius(scene.degree[at], view.k);
+    const r = drawnRadius(scene.degree[node], view.k);
     for (const other of near) {
       if (!scene.mask[other] || (links += 1) > 2000) continue;
       between(to, [px, py, r], [...place(other), drawnRadius(scene.degree[other], view.k)]);
@@ -165,12 +165,12 @@ function highlight() {
     to.beginPath();
     to.arc(px, py, r + 5, 0, 7);
     to.stroke();
-    const below = py + r + (at === selected ? 12 : 9);
+    const below = py + r + (node === selected ? 12 : 9);
     // The names of the picture stay where they are, while it is not being scaled.
     const taken =
-      front.view.k === view.k ? front.names.map((box) => moved(box, view.x - front.view.x, view.y - front.view.y)) : [];
-    writeBelow(to, [], cut(scene.titles[at], 44), px, below, 12, 650, colours.accent, colours);
-    if (selected >= 0 || at === middle) continue; // the picture names its neighbours
+      front.view.k === view.k ? front.names.map((box) => shift(box, view.x - front.view.x, view.y - front.view.y)) : [];
+    writeBelow(to, [], cut(scene.titles[node], 44), px, below, 12, 650, colours.accent, colours);
+    if (selected >= 0 || node === middle) continue; // the picture names its neighbours
     let names = 0;
     for (const other of near) {
       if (names >= 14 || !scene.mask[other]) continue;
@@ -182,13 +182,13 @@ function highlight() {
 }
 
 /** @param {Box} box @param {number} dx @param {number} dy @returns {Box} */
-const moved = ([left, top, right, bottom], dx, dy) => [left + dx, top + dy, right + dx, bottom + dy];
+const shift = ([left, top, right, bottom], dx, dy) => [left + dx, top + dy, right + dx, bottom + dy];
 
-/** @param {number} at @returns {[number, number]} */
-const place = (at) => (scene ? [scene.x[at] * view.k + view.x, scene.y[at] * view.k + view.y] : [0, 0]);
+/** @param {number} node @returns {[number, number]} */
+const place = (node) => (scene ? [scene.x[node] * view.k + view.x, scene.y[node] * view.k + view.y] : [0, 0]);
 
-/** @param {number} at */
-const neighbours = (at) => (scene ? linkedWith(scene.edges, at) : new Set(/** @type {number[]} */ ([])));
+/** @param {number} node */
+const neighbours = (node) => (scene ? linkedWith(scene.edges, node) : new Set(/** @type {number[]} */ ([])));
 
 /** Draw the picture anew once nothing moves. @param {number} [wait] */
 function redraw(wait = PAUSE) {
@@ -201,33 +201,33 @@ function redraw(wait = PAUSE) {
     back.canvas.width = back.width * ratio;
     back.canvas.height = back.height * ratio;
     back.view = { k: view.k, x: view.x + (width * (ROOM - 1)) / 2, y: view.y + (height * (ROOM - 1)) / 2 };
-    drawing = whole(scene, back);
+    drawing = drawWhole(scene, back);
     slice(drawing);
   }, wait);
 }
 
 /**
  * Draw nodes, links and names.
- * @param {Scene} of
- * @param {ReturnType<typeof picture>} into
+ * @param {Scene} ownScene
+ * @param {ReturnType<typeof picture>} target
  * @returns {Generator<void, number, void>}
  */
-function* whole(of, into) {
-  const to = context(into.canvas);
-  const focus = selected >= 0 && of.mask[selected] ? { chosen: selected, near: nodesOfSelected } : null;
+function* drawWhole(ownScene, target) {
+  const to = contextOf(target.canvas);
+  const focus = selected >= 0 && ownScene.mask[selected] ? { chosen: selected, near: nodesOfSelected } : null;
   const near = focus && new Set([selected, ...nodesOfSelected]);
-  const left = yield* draw(to, of, into.view, into.width, into.height, colours, ratio, near);
-  const [x, y] = [(into.width - width) / 2, (into.height - height) / 2];
-  const names = placed(
+  const left = yield* draw(to, ownScene, target.view, target.width, target.height, colours, ratio, near);
+  const [x, y] = [(target.width - width) / 2, (target.height - height) / 2];
+  const labels = placeLabels(
     to,
-    of,
-    into.view,
+    ownScene,
+    target.view,
     [x + margin.start - PANEL, y, x + width - (focus ? beside : 0), y + height],
     colours,
     focus ?? (middle >= 0 ? { chosen: middle, near: null } : null),
   );
-  for (const each of names) write(to, each, colours["ink-2"], colours);
-  into.names = names.map((each) => each.box);
+  for (const label of labels) write(to, label, colours["ink-2"], colours);
+  target.names = labels.map((label) => label.box);
   return left;
 }
 
@@ -296,20 +296,20 @@ function positionsChanged() {
   expect(grid.count);
 }
 
-/** What the page asks for, by name. @type {Record<string, (given: any) => void>} */
+/** What the page asks for, by name. @type {Record<string, (message: any) => void>} */
 const acts = {
-  start(given) {
-    canvas = given.canvas;
-    to = context(canvas);
+  start(message) {
+    canvas = message.canvas;
+    to = contextOf(canvas);
   },
-  look(given) {
-    colours = given.colours;
+  look(message) {
+    colours = message.colours;
     newAtlas(colours, ratio);
     redraw(0);
   },
-  size(given) {
+  size(message) {
     const first = !width;
-    ({ width, height, ratio, margin, closest = MOST } = given);
+    ({ width, height, ratio, margin, closest = MOST } = message);
     if (!width) return;
     canvas.width = width * ratio;
     canvas.height = height * ratio;
@@ -318,51 +318,51 @@ const acts = {
     show();
     redraw();
   },
-  scene(given) {
-    const same = scene?.titles.length === given.scene.titles.length;
-    scene = /** @type {Scene} */ (given.scene);
-    middle = given.middle;
+  scene(message) {
+    const same = scene?.titles.length === message.scene.titles.length;
+    scene = /** @type {Scene} */ (message.scene);
+    middle = message.middle;
     if (middle >= 0) layOutLocal(scene, middle);
     positionsChanged();
     nodesOfSelected = selected >= 0 ? neighbours(selected) : new Set();
-    if (!same || given.refit || !fitted) fit();
+    if (!same || message.refit || !fitted) fit();
     else redraw(0);
   },
-  mask(given) {
+  mask(message) {
     if (!scene) return;
-    scene.mask = given.mask;
-    scene.bright = given.bright;
+    scene.mask = message.mask;
+    scene.bright = message.bright;
     positionsChanged();
     redraw(0);
   },
-  paint(given) {
+  paint(message) {
     if (!scene) return;
-    Object.assign(scene, given.changes);
+    Object.assign(scene, message.changes);
     redraw(0);
   },
-  pan: (given) => move({ k: view.k, x: view.x + given.dx, y: view.y + given.dy }),
-  zoom: (given) => zoom(given.factor, given.x ?? width / 2, given.y ?? height / 2),
+  pan: (message) => move({ k: view.k, x: view.x + message.dx, y: view.y + message.dy }),
+  zoom: (message) => zoom(message.factor, message.x ?? width / 2, message.y ?? height / 2),
   fit,
-  hover(given) {
-    const at = hit(given.x, given.y);
-    if (at === hovered) return;
-    hovered = at;
-    send({ type: "hover", at });
+  hover(message) {
+    const node = hit(message.x, message.y);
+    if (node === hovered) return;
+    hovered = node;
+    send({ type: "hover", at: node });
     frame();
   },
   leave() {
     hovered = -1;
     frame();
   },
-  pick: (given) => send({ type: "picked", at: hit(given.x, given.y) }),
-  grab(given) {
-    held = hit(given.x, given.y);
+  pick: (message) => send({ type: "picked", at: hit(message.x, message.y) }),
+  grab(message) {
+    held = hit(message.x, message.y);
     send({ type: "grabbed", at: held });
   },
-  drag(given) {
+  drag(message) {
     if (!scene || held < 0) return;
-    scene.x[held] = (given.x - view.x) / view.k;
-    scene.y[held] = (given.y - view.y) / view.k;
+    scene.x[held] = (message.x - view.x) / view.k;
+    scene.y[held] = (message.y - view.y) / view.k;
     settleNear(scene, held, 2);
     redraw(0);
     frame();
@@ -375,13 +375,13 @@ const acts = {
     positionsChanged();
     redraw(0);
   },
-  select(given) {
-    selected = given.at;
-    beside = given.beside;
+  select(message) {
+    selected = message.at;
+    beside = message.beside;
     nodesOfSelected = selected >= 0 ? neighbours(selected) : new Set();
-    if (given.show && selected >= 0 && scene) {
+    if (message.show && selected >= 0 && scene) {
       const [px, py] = place(selected);
-      const [end, foot] = [width - margin.end - beside, height - given.below]; // of what the preview leaves
+      const [end, foot] = [width - margin.end - beside, height - message.below]; // of what the preview leaves
       const [aside, over] = [Math.min(NEAR, width / 8), Math.min(NEAR, height / 8)]; // its name, and some neighbours
       if (px < margin.start + aside || py < over || px > end - aside || py > foot - over)
         move({ k: view.k, x: view.x + (margin.start + end) / 2 - px, y: view.y + foot / 2 - py });

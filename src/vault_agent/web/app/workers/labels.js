@@ -45,24 +45,24 @@ const boxOf = (x, y, half, size) => [x - half - AIR, y - size * 0.7, x + half + 
  * @param {{ chosen: number, near: Set<number> | null } | null} focus `near`: or else all
  * @returns {Label[]}
  */
-export function placed(to, scene, view, within, colours, focus = null) {
+export function placeLabels(to, scene, view, within, colours, focus = null) {
   /** @type {Label[]} */
-  const found = [];
+  const labels = [];
   /** @type {Box[]} */
   const discs = [];
   let inView = 0;
-  for (const at of scene.ranked) {
-    if (!scene.mask[at]) continue;
-    const [px, py] = [scene.x[at] * view.k + view.x, scene.y[at] * view.k + view.y];
+  for (const node of scene.ranked) {
+    if (!scene.mask[node]) continue;
+    const [px, py] = [scene.x[node] * view.k + view.x, scene.y[node] * view.k + view.y];
     if (px < within[0] || py < within[1] || px > within[2] || py > within[3]) continue;
     inView += 1;
-    const r = drawnRadius(scene.degree[at], view.k);
+    const r = drawnRadius(scene.degree[node], view.k);
     if (r >= LEGIBLE) discs.push([px - r, py - r, px + r, py + r]);
   }
   /** @param {Box} box */
-  const clear = (box) => !found.some((each) => over(box, each.box));
+  const isClear = (box) => !labels.some((label) => over(box, label.box));
   /** @param {Box} box */
-  const open = (box) => !discs.some((each) => over(box, each));
+  const isOpen = (box) => !discs.some((disc) => over(box, disc));
   /**
    * Take the first place that is free, or else the first that hides no name.
    * @param {string} name
@@ -79,19 +79,19 @@ export function placed(to, scene, view, within, colours, focus = null) {
       return { text, x, y, size, weight, box: boxOf(x, y, half, size) };
     });
     const chosen =
-      boxes.find(({ box }) => clear(box) && open(box)) ?? (always ? boxes.find(({ box }) => clear(box)) : null);
-    if (chosen) found.push(chosen);
+      boxes.find(({ box }) => isClear(box) && isOpen(box)) ?? (always ? boxes.find(({ box }) => isClear(box)) : null);
+    if (chosen) labels.push(chosen);
     return Boolean(chosen);
   };
   /**
    * The places around a node: below, above, after, before.
-   * @param {number} at
+   * @param {number} node
    * @param {number} half
    * @returns {[number, number][]}
    */
-  const around = (at, half) => {
-    const [px, py] = [scene.x[at] * view.k + view.x, scene.y[at] * view.k + view.y];
-    const r = drawnRadius(scene.degree[at], view.k);
+  const around = (node, half) => {
+    const [px, py] = [scene.x[node] * view.k + view.x, scene.y[node] * view.k + view.y];
+    const r = drawnRadius(scene.degree[node], view.k);
     return [
       [px, py + r + 9],
       [px, py - r - 9],
@@ -111,29 +111,30 @@ export function placed(to, scene, view, within, colours, focus = null) {
     }
   }
   const most = Math.min(inView < FEW ? 44 : 30, (within[2] - within[0]) / LETTER);
-  let shown = 0;
-  for (const at of scene.ranked) {
-    if (shown >= MOST) break;
-    if (!scene.mask[at]) continue;
-    if (focus ? at === focus.chosen || focus.near?.has(at) === false : scene.bright && !scene.bright[at]) continue;
-    const [px, py] = [scene.x[at] * view.k + view.x, scene.y[at] * view.k + view.y];
+  let nameCount = 0;
+  for (const node of scene.ranked) {
+    if (nameCount >= MOST) break;
+    if (!scene.mask[node]) continue;
+    if (focus ? node === focus.chosen || focus.near?.has(node) === false : scene.bright && !scene.bright[node])
+      continue;
+    const [px, py] = [scene.x[node] * view.k + view.x, scene.y[node] * view.k + view.y];
     if (px < within[0] || py < within[1] || px > within[2] || py > within[3]) continue;
-    if (drawnRadius(scene.degree[at], view.k) < LEGIBLE && !scene.bright && !focus) break;
-    const name = cut(scene.titles[at], most);
+    if (drawnRadius(scene.degree[node], view.k) < LEGIBLE && !scene.bright && !focus) break;
+    const name = cut(scene.titles[node], most);
     const half = halfOf(to, isolated(name), 11, 500, colours);
-    if (put(name, around(at, half), 11, 500, shown < FIRST)) shown += 1;
+    if (put(name, around(node, half), 11, 500, nameCount < FIRST)) nameCount += 1;
   }
-  return focus ? found.slice(1) : found;
+  return focus ? labels.slice(1) : labels;
 }
 
 /** The highest note of each group, near which the name of the group stands. @param {Scene} scene @param {View} view */
 function topsOf(scene, view) {
   const tops = new Map(/** @type {[number, { px: number, py: number, r: number }][]} */ ([]));
-  for (let at = 0; at < scene.group.length; at += 1) {
-    if (!scene.mask[at]) continue;
-    const [px, py] = [scene.x[at] * view.k + view.x, scene.y[at] * view.k + view.y];
-    if (py < (tops.get(scene.group[at])?.py ?? Infinity))
-      tops.set(scene.group[at], { px, py, r: drawnRadius(scene.degree[at], view.k) });
+  for (let node = 0; node < scene.group.length; node += 1) {
+    if (!scene.mask[node]) continue;
+    const [px, py] = [scene.x[node] * view.k + view.x, scene.y[node] * view.k + view.y];
+    if (py < (tops.get(scene.group[node])?.py ?? Infinity))
+      tops.set(scene.group[node], { px, py, r: drawnRadius(scene.degree[node], view.k) });
   }
   return tops;
 }

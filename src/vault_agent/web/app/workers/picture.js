@@ -48,18 +48,18 @@ class Atlas {
     this.colours = colours;
     this.ratio = ratio;
     /** @type {Map<string, OffscreenCanvas>} */
-    this.made = new Map();
+    this.images = new Map();
   }
 
   /** @param {string} kind @param {string} colour @param {number} r */
   get(kind, colour, r) {
     const size = Math.max(3, Math.round(r * this.ratio * 2)) / 2;
     const key = `${kind} ${colour} ${size}`;
-    let found = this.made.get(key);
-    if (!found) {
+    let image = this.images.get(key);
+    if (!image) {
       const side = Math.ceil(size * 3) + 4;
-      found = new OffscreenCanvas(side, side);
-      const to = /** @type {OffscreenCanvasRenderingContext2D} */ (found.getContext("2d"));
+      image = new OffscreenCanvas(side, side);
+      const to = /** @type {OffscreenCanvasRenderingContext2D} */ (image.getContext("2d"));
       to.beginPath();
       shape(to, kind, side / 2, side / 2, size);
       to.fillStyle = this.colours[colour];
@@ -69,9 +69,9 @@ class Atlas {
         to.lineWidth = this.ratio;
         to.stroke();
       }
-      this.made.set(key, found);
+      this.images.set(key, image);
     }
-    return found;
+    return image;
   }
 }
 
@@ -85,10 +85,14 @@ export function newAtlas(colours, ratio) {
 /**
  * The colour of a node: of its type, or of its group.
  * @param {Scene} scene
- * @param {number} at
+ * @param {number} node
  */
-const colourOf = (scene, at) =>
-  !scene.grouped ? scene.kinds[scene.kind[at]] : scene.group[at] < 0 ? "note" : `group-${scene.group[at] % GROUPS}`;
+const colourOf = (scene, node) =>
+  !scene.grouped
+    ? scene.kinds[scene.kind[node]]
+    : scene.group[node] < 0
+      ? "note"
+      : `group-${scene.group[node] % GROUPS}`;
 
 /**
  * Draw into a canvas of some size. Yields between slices. Returns how many links were left out.
@@ -104,8 +108,8 @@ const colourOf = (scene, at) =>
 export function* draw(to, scene, view, width, height, colours, ratio, near = null) {
   const { x, y, mask } = scene;
   const { k } = view;
-  const sx = (/** @type {number} */ at) => x[at] * k + view.x;
-  const sy = (/** @type {number} */ at) => y[at] * k + view.y;
+  const sx = (/** @type {number} */ node) => x[node] * k + view.x;
+  const sy = (/** @type {number} */ node) => y[node] * k + view.y;
   to.setTransform(ratio, 0, 0, ratio, 0, 0);
   to.clearRect(0, 0, width, height);
   if (scene.clusters) {
@@ -123,8 +127,8 @@ export function* draw(to, scene, view, width, height, colours, ratio, near = nul
     (scene.bright ? SOFT * 2 : near ? BESIDE : 1) *
     Math.min(1, Math.max(0.16, Math.sqrt((1600 * Math.max(1, k)) / (edges.length / 2 + 1))));
   to.beginPath();
-  for (let at = 0; at < edges.length; at += 2) {
-    const [a, b] = [edges[at], edges[at + 1]];
+  for (let edge = 0; edge < edges.length; edge += 2) {
+    const [a, b] = [edges[edge], edges[edge + 1]];
     if (!mask[a] || !mask[b]) continue;
     const [x1, y1, x2, y2] = [sx(a), sy(a), sx(b), sy(b)];
     if ((x1 < 0 && x2 < 0) || (y1 < 0 && y2 < 0) || (x1 > width && x2 > width) || (y1 > height && y2 > height))
@@ -148,19 +152,19 @@ export function* draw(to, scene, view, width, height, colours, ratio, near = nul
   // Nodes: the best connected last, so that they are on top.
   const { ranked } = scene;
   for (let rank = ranked.length - 1, done = 0; rank >= 0; rank -= 1) {
-    const at = ranked[rank];
-    if (!mask[at]) continue;
-    const [px, py] = [sx(at), sy(at)];
+    const node = ranked[rank];
+    if (!mask[node]) continue;
+    const [px, py] = [sx(node), sy(node)];
     if (px < -20 || py < -20 || px > width + 20 || py > height + 20) continue;
-    const r = drawnRadius(scene.degree[at], k);
-    const image = /** @type {Atlas} */ (atlas).get(scene.kinds[scene.kind[at]], colourOf(scene, at), r);
-    to.globalAlpha = near?.has(at)
+    const r = drawnRadius(scene.degree[node], k);
+    const image = /** @type {Atlas} */ (atlas).get(scene.kinds[scene.kind[node]], colourOf(scene, node), r);
+    to.globalAlpha = near?.has(node)
       ? 1
-      : scene.bright && !scene.bright[at]
+      : scene.bright && !scene.bright[node]
         ? SOFT
         : near
           ? BESIDE
-          : scene.degree[at] > 9
+          : scene.degree[node] > 9
             ? 1
             : 0.84;
     const side = image.width / ratio;
@@ -182,7 +186,7 @@ function grounds(to, scene, view, colours) {
   const all = centres(scene, view).filter(({ reach }) => reach <= WIDE); // a group that is everywhere has no ground
   for (const { group, px, py, reach } of all) {
     // Many over each other would be a fog: together they are as dense as one.
-    to.globalAlpha = 1 / all.filter((each) => Math.hypot(each.px - px, each.py - py) < each.reach / 2).length;
+    to.globalAlpha = 1 / all.filter((other) => Math.hypot(other.px - px, other.py - py) < other.reach / 2).length;
     const soft = to.createRadialGradient(px, py, 0, px, py, reach);
     const colour = colours[`group-${group % GROUPS}`];
     soft.addColorStop(0, `${colour}24`);
@@ -213,10 +217,10 @@ export function between(to, [ax, ay, ar], [bx, by, br]) {
 export function centres(scene, view) {
   /** @type {Map<number, { n: number, x: number, y: number, xx: number, top: number }>} */
   const sums = new Map(scene.names.map(({ group }) => [group, { n: 0, x: 0, y: 0, xx: 0, top: Infinity }]));
-  for (let at = 0; at < scene.group.length; at += 1) {
-    const sum = scene.mask[at] ? sums.get(scene.group[at]) : undefined;
+  for (let node = 0; node < scene.group.length; node += 1) {
+    const sum = scene.mask[node] ? sums.get(scene.group[node]) : undefined;
     if (!sum) continue;
-    const [px, py] = [scene.x[at] * view.k + view.x, scene.y[at] * view.k + view.y];
+    const [px, py] = [scene.x[node] * view.k + view.x, scene.y[node] * view.k + view.y];
     sum.n += 1;
     sum.x += px;
     sum.y += py;

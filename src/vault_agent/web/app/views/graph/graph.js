@@ -7,7 +7,7 @@ import { useSheet } from "../../parts/sheet.js";
 import { KINDS, kindOf } from "../../parts/controls.js";
 import { plain } from "../../parts/text.js";
 import { address, go } from "../../state/address.js";
-import { graph, graphFault, grouped, loadGraph, passing, pin, pins } from "../../state/graph.js";
+import { graph as graphSignal, graphFault, grouped, loadGraph, passing, pin, pins } from "../../state/graph.js";
 import { near } from "../../state/places.js";
 import { match, matched, query } from "../../state/look.js";
 import { mayWrite, revision } from "../../state/vault.js";
@@ -42,12 +42,12 @@ export function View() {
   const stage = useRef(/** @type {Stage | null} */ (null));
   const styled = useSheet("graph.css");
   const filter = useSignal(NO_FILTER);
-  const at = useSignal(-1);
+  const chosen = useSignal(-1);
   const find = useSignal("");
   const left = useSignal(0);
   const list = useSignal(false);
-  const nextFound = useRef(-1);
-  const now = graph.value;
+  const hitIndex = useRef(-1);
+  const graph = graphSignal.value;
   const { near: middleId, depth } = address.value;
   const { unresolved, clusters } = filter.value;
 
@@ -55,59 +55,62 @@ export function View() {
 
   const counts = useMemo(() => {
     /** @type {Map<string, number>} */
-    const made = new Map();
-    now?.types.forEach(
-      (type, each) => now.ids[each] !== null && made.set(kindOf(type), (made.get(kindOf(type)) ?? 0) + 1),
+    const byKind = new Map();
+    graph?.types.forEach(
+      (type, node) => graph.ids[node] !== null && byKind.set(kindOf(type), (byKind.get(kindOf(type)) ?? 0) + 1),
     );
-    return made;
-  }, [now]);
+    return byKind;
+  }, [graph]);
   const colour = filter.value.colour || (counts.size > 1 ? "type" : "folder");
-  const middle = now && middleId ? now.ids.indexOf(middleId) : -1;
+  const middle = graph && middleId ? graph.ids.indexOf(middleId) : -1;
   const text = query.value.trim();
-  const asked = useRef(false);
+  const isRepeat = useRef(false);
   useEffect(() => {
-    if (!now) return;
-    const timer = setTimeout(() => void match(now, text), asked.current && text ? WAIT : 0);
-    asked.current = true;
+    if (!graph) return;
+    const timer = setTimeout(() => void match(graph, text), isRepeat.current && text ? WAIT : 0);
+    isRepeat.current = true;
     return () => clearTimeout(timer);
-  }, [now?.ids, text]);
-  const within = matched.value?.mask.length === now?.ids.length ? matched.value?.mask : null;
-  const unlinked = useMemo(() => now?.ids.filter((id, each) => id !== null && !now.degree[each]).length ?? 0, [now]);
-  const orphans = filter.value.orphans ?? unlinked > NEARLY * (now?.ids.length ?? 0);
+  }, [graph?.ids, text]);
+  const within = matched.value?.mask.length === graph?.ids.length ? matched.value?.mask : null;
+  const unlinked = useMemo(
+    () => graph?.ids.filter((id, node) => id !== null && !graph.degree[node]).length ?? 0,
+    [graph],
+  );
+  const orphans = filter.value.orphans ?? unlinked > NEARLY * (graph?.ids.length ?? 0);
   const mask = useMemo(() => {
-    if (!now) return new Uint8Array();
-    const made = passing(now, { ...filter.value, orphans }, kindOf);
-    if (within) for (let each = 0; each < made.length; each += 1) made[each] &= within[each];
+    if (!graph) return new Uint8Array();
+    const passes = passing(graph, { ...filter.value, orphans }, kindOf);
+    if (within) for (let node = 0; node < passes.length; node += 1) passes[node] &= within[node];
     if (middle >= 0) {
-      const distance = near(now.edges, middle, Number(depth) || 1);
-      for (let each = 0; each < made.length; each += 1) if (!distance.has(each)) made[each] = 0;
-      made[middle] = 1;
+      const distance = near(graph.edges, middle, Number(depth) || 1);
+      for (let node = 0; node < passes.length; node += 1) if (!distance.has(node)) passes[node] = 0;
+      passes[middle] = 1;
     }
-    return made;
-  }, [now, filter.value, orphans, middle, depth, within]);
+    return passes;
+  }, [graph, filter.value, orphans, middle, depth, within]);
   const sought = find.value.trim().toLocaleLowerCase();
-  const found = useMemo(() => {
-    if (!now || !sought) return null;
-    return [...now.titles.keys()]
-      .filter((each) => mask[each] && now.titles[each].toLocaleLowerCase().includes(sought))
-      .sort((a, b) => now.degree[b] - now.degree[a]);
-  }, [now, mask, sought]);
+  const hits = useMemo(() => {
+    if (!graph || !sought) return null;
+    return [...graph.titles.keys()]
+      .filter((node) => mask[node] && graph.titles[node].toLocaleLowerCase().includes(sought))
+      .sort((a, b) => graph.degree[b] - graph.degree[a]);
+  }, [graph, mask, sought]);
   const bright = useMemo(() => {
-    if (!now || !found) return null;
-    const made = new Uint8Array(now.ids.length);
-    for (const each of found) made[each] = 1;
-    return made;
-  }, [found]);
+    if (!graph || !hits) return null;
+    const marks = new Uint8Array(graph.ids.length);
+    for (const node of hits) marks[node] = 1;
+    return marks;
+  }, [hits]);
 
   const coloured = colour !== "type";
-  const scene = () => {
-    if (!now) return;
-    const [x, y] = [now.x.slice(), now.y.slice()];
-    now.ids.forEach((id, each) => {
+  const sendScene = () => {
+    if (!graph) return;
+    const [x, y] = [graph.x.slice(), graph.y.slice()];
+    graph.ids.forEach((id, node) => {
       const place = id && middle < 0 ? pins.peek()[id] : undefined;
-      if (place) [x[each], y[each]] = place;
+      if (place) [x[node], y[node]] = place;
     });
-    const kind = Uint8Array.from(now.types, (type) => KINDS.indexOf(kindOf(type)));
+    const kind = Uint8Array.from(graph.types, (type) => KINDS.indexOf(kindOf(type)));
     stage.current?.tell("scene", {
       middle,
       refit: true,
@@ -116,40 +119,40 @@ export function View() {
         y,
         kind,
         kinds: KINDS,
-        degree: now.degree,
-        edges: now.edges,
-        group: colour === "folder" ? now.folderGroup : now.group,
+        degree: graph.degree,
+        edges: graph.edges,
+        group: colour === "folder" ? graph.folderGroup : graph.group,
         mask,
         bright,
-        ranked: now.ranked,
-        titles: now.titles.map((title) => plain(title, 60)),
-        names: clusterNames(now, colour),
+        ranked: graph.ranked,
+        titles: graph.titles.map((title) => plain(title, 60)),
+        names: clusterNames(graph, colour),
         clusters: clusters && middle < 0,
         grouped: coloured,
       },
     });
   };
-  useEffect(scene, [now, middle, depth, styled]);
+  useEffect(sendScene, [graph, middle, depth, styled]);
   useEffect(() => {
-    if (now && middle < 0) stage.current?.tell("mask", { mask, bright });
-    else if (now) scene();
+    if (graph && middle < 0) stage.current?.tell("mask", { mask, bright });
+    else if (graph) sendScene();
   }, [mask, bright]);
   useEffect(() => stage.current?.tell("fit"), [orphans]);
   useEffect(() => {
-    if (now)
+    if (graph)
       stage.current?.tell("paint", {
         changes: {
           grouped: coloured,
           clusters: clusters && middle < 0,
-          group: colour === "folder" ? now.folderGroup : now.group,
-          names: clusterNames(now, colour),
+          group: colour === "folder" ? graph.folderGroup : graph.group,
+          names: clusterNames(graph, colour),
         },
       });
   }, [clusters, colour, grouped.value]);
 
   /** @param {number} next */
   const choose = (next) => {
-    at.value = next;
+    chosen.value = next;
     const sheet = matchMedia("(max-width: 720px)").matches; // the preview is below, else beside
     stage.current?.tell("select", {
       at: next,
@@ -157,25 +160,25 @@ export function View() {
       beside: sheet ? 0 : PREVIEW,
       below: sheet ? innerHeight / 2 : 0,
     });
-    if (now && next >= 0) announce(plain(now.titles[next]));
+    if (graph && next >= 0) announce(plain(graph.titles[next]));
   };
   const openChosen = (/** @type {boolean} */ edits) => {
-    const id = now?.ids[at.peek()];
+    const id = graph?.ids[chosen.peek()];
     if (id) go({ view: "notes", note: id, near: "", depth: "", edit: edits && mayWrite.value ? "1" : "" });
   };
   /** @param {Told} message */
   const hear = (message) => {
     if (message.type === "picked") choose(message.at);
     else if (message.type === "drawn") left.value = message.left;
-    else if (message.type === "dropped" && now?.ids[message.at] && middle < 0)
-      pin(/** @type {string} */ (now.ids[message.at]), [message.x, message.y]);
+    else if (message.type === "dropped" && graph?.ids[message.at] && middle < 0)
+      pin(/** @type {string} */ (graph.ids[message.at]), [message.x, message.y]);
   };
   const findNext = (/** @type {number} */ step) => {
-    if (!found?.length) return;
-    nextFound.current = (nextFound.current + step + found.length) % found.length;
-    choose(found[nextFound.current]);
+    if (!hits?.length) return;
+    hitIndex.current = (hitIndex.current + step + hits.length) % hits.length;
+    choose(hits[hitIndex.current]);
   };
-  useEffect(() => void (nextFound.current = -1), [sought]);
+  useEffect(() => void (hitIndex.current = -1), [sought]);
   useCommands(
     () => [
       {
@@ -197,11 +200,11 @@ export function View() {
   );
 
   const names = useMemo(
-    () => ({ folders: now ? branches(now.folders) : [], tags: now ? branches(now.tags.flat()) : [] }),
-    [now],
+    () => ({ folders: graph ? branches(graph.folders) : [], tags: graph ? branches(graph.tags.flat()) : [] }),
+    [graph],
   );
   const span = useMemo(() => {
-    const days = now?.days.filter((day) => day !== null) ?? [];
+    const days = graph?.days.filter((day) => day !== null) ?? [];
     return /** @type {[number, number]} */ (
       days.length
         ? [
@@ -213,26 +216,26 @@ export function View() {
           ]
         : [0, 0]
     );
-  }, [now]);
+  }, [graph]);
 
-  const id = now?.ids[at.value];
+  const id = graph?.ids[chosen.value];
   const isPinned = Boolean(id && pins.value[id]);
   const togglePin = () => {
-    if (id && now) pin(id, isPinned ? null : [now.x[at.peek()], now.y[at.peek()]]);
-    scene();
+    if (id && graph) pin(id, isPinned ? null : [graph.x[chosen.peek()], graph.y[chosen.peek()]]);
+    sendScene();
   };
   const notes = [
-    now?.truncated && `The ${count(now.ids.length)} best connected notes are shown.`,
+    graph?.truncated && `The ${count(graph.ids.length)} best connected notes are shown.`,
     left.value > 0 && `The ${count(EDGES_OUT)} strongest links are drawn. Zoom in for all.`,
-    now && !now.laid && "The positions are being computed.",
+    graph && !graph.laid && "The positions are being computed.",
     !orphans && unlinked > 0 && later.graph.unlinked(count(unlinked)),
   ].filter(Boolean);
-  const shown = mask.reduce((sum, each) => sum + each, 0);
+  const visibleCount = mask.reduce((sum, bit) => sum + bit, 0);
   if (!styled) return null;
-  return html`<div class="graph" data-empty=${shown === 0}>
+  return html`<div class="graph" data-empty=${visibleCount === 0}>
     <h1 class="visually-hidden">Graph</h1>
     <${Canvas}
-      label=${later.graph.label(count(shown))}
+      label=${later.graph.label(count(visibleCount))}
       stage=${stage}
       onMessage=${hear}
       onOpen=${openChosen}
@@ -242,24 +245,24 @@ export function View() {
       graphFault.value &&
       html`<div class="wait"><${Trouble} fault=${graphFault.value} again=${() => loadGraph({ unresolved })} /></div>`
     }
-    ${!now && !graphFault.value && html`<p class="wait" role="status">Drawing the graph</p>`}
+    ${!graph && !graphFault.value && html`<p class="wait" role="status">Drawing the graph</p>`}
     ${
-      now &&
-      shown === 0 &&
+      graph &&
+      visibleCount === 0 &&
       html`<div class="wait">
-        <${Empty} icon="graph" title=${now.ids.length ? "No note passes the filters." : "No notes yet"} />
+        <${Empty} icon="graph" title=${graph.ids.length ? "No note passes the filters." : "No notes yet"} />
       </div>`
     }
-    ${now && list.value && html`<${AsList} graph=${now} mask=${mask} at=${at.value} onChoose=${choose} />`}
+    ${graph && list.value && html`<${AsList} graph=${graph} mask=${mask} chosen=${chosen.value} onChoose=${choose} />`}
     ${
-      now &&
+      graph &&
       html`<${Panel}
         counts=${counts}
         colour=${colour}
         names=${names}
         filter=${{ ...filter.value, orphans }}
         span=${span}
-        found=${found ? found.length : null}
+        hitCount=${hits ? hits.length : null}
         find=${find}
         onFind=${findNext}
         onFilter=${(/** @type {Partial<typeof NO_FILTER>} */ changes) =>
@@ -270,48 +273,48 @@ export function View() {
       />`
     }
     ${
-      now &&
-      at.value >= 0 &&
-      at.value < now.ids.length &&
-      html`<${Preview} graph=${now} at=${at.value} pinned=${isPinned} onChoose=${choose} onPin=${togglePin} />`
+      graph &&
+      chosen.value >= 0 &&
+      chosen.value < graph.ids.length &&
+      html`<${Preview} graph=${graph} node=${chosen.value} pinned=${isPinned} onChoose=${choose} onPin=${togglePin} />`
     }
   </div>`;
 }
 
 /**
  * The folders or tags of nodes with all above them, the most frequent ones, by name.
- * @param {string[]} each of every node
+ * @param {string[]} names of every node
  */
-function branches(each) {
+function branches(names) {
   /** @type {Map<string, number>} */
   const sizes = new Map();
-  for (const name of each)
-    for (let at = name.length; at > 0; at = name.lastIndexOf("/", at - 1))
-      sizes.set(name.slice(0, at), (sizes.get(name.slice(0, at)) ?? 0) + 1);
+  for (const name of names)
+    for (let end = name.length; end > 0; end = name.lastIndexOf("/", end - 1))
+      sizes.set(name.slice(0, end), (sizes.get(name.slice(0, end)) ?? 0) + 1);
   return [...sizes]
     .sort((a, b) => b[1] - a[1])
     .slice(0, NAMED)
     .sort((a, b) => collator.compare(a[0], b[0]));
 }
 
-/** Names of the groups that colours and grounds show. @param {Graph} of @param {string} colour */
-function clusterNames(of, colour) {
+/** Names of the groups that colours and grounds show. @param {Graph} graph @param {string} colour */
+function clusterNames(graph, colour) {
   if (colour !== "folder") {
-    const titles = new Set(of.titles);
+    const titles = new Set(graph.titles);
     // One that is named after a note needs no name beside that of the note.
-    return of.names.map((group) => (titles.has(group.name) ? { ...group, name: "" } : group));
+    return graph.names.map((group) => (titles.has(group.name) ? { ...group, name: "" } : group));
   }
   /** @type {Map<number, number>} */
   const sizes = new Map();
-  for (const group of of.folderGroup) sizes.set(group, (sizes.get(group) ?? 0) + 1);
+  for (const group of graph.folderGroup) sizes.set(group, (sizes.get(group) ?? 0) + 1);
   if (sizes.size < 2) return [];
-  const first = new Map([...of.folderGroup].map((group, each) => [group, of.folders[each]]));
+  const folders = new Map([...graph.folderGroup].map((group, node) => [group, graph.folders[node]]));
   const largest = [...sizes]
     .filter(([group]) => group >= 0)
     .sort((a, b) => b[1] - a[1])
     .slice(0, 40);
   const lastOf = (/** @type {number} */ group, /** @type {number} */ parts) =>
-    (first.get(group) ?? "").split("/").slice(-parts).join("/");
+    (folders.get(group) ?? "").split("/").slice(-parts).join("/");
   return largest.map(([group, size]) => {
     const isAlone = largest.every(([other]) => other === group || lastOf(other, 1) !== lastOf(group, 1));
     return { group, name: plain(lastOf(group, isAlone ? 1 : 2), 40) || "Vault root", size };

@@ -22,21 +22,21 @@ const t = later.graph;
  *   names: Record<"folders" | "tags", [string, number][]>,
  *   filter: Filter,
  *   span: [number, number],
- *   found: number | null,
+ *   hitCount: number | null,
  *   find: { value: string },
  *   onFind: (step: number) => void,
  *   onFilter: (changes: Partial<Filter>) => void,
  *   notes: string[],
  *   list: boolean,
  *   onList: () => void,
- * }} given
+ * }} props
  */
-export function Panel({ counts, colour, names, filter, span, found, find, onFind, onFilter, notes, list, onList }) {
+export function Panel({ counts, colour, names, filter, span, hitCount, find, onFind, onFilter, notes, list, onList }) {
   const folded = useSignal(true);
   const { near, depth } = address.value;
   const toggle = (/** @type {string} */ kind) =>
     onFilter({
-      hidden: filter.hidden.includes(kind) ? filter.hidden.filter((each) => each !== kind) : [...filter.hidden, kind],
+      hidden: filter.hidden.includes(kind) ? filter.hidden.filter((other) => other !== kind) : [...filter.hidden, kind],
     });
   const kinds = KINDS.filter((kind) => counts.get(kind));
   const scopes = [
@@ -61,7 +61,7 @@ export function Panel({ counts, colour, names, filter, span, found, find, onFind
         }
       }}
     >
-      ${found !== null && html`<span class="mode num" role="status">${count(found)} found</span>`}
+      ${hitCount !== null && html`<span class="mode num" role="status">${count(hitCount)} found</span>`}
     <//>
     <div class="legend" role="group" aria-label="Types">
       ${(kinds.length > 1 ? kinds : []).map(
@@ -120,8 +120,8 @@ export function Panel({ counts, colour, names, filter, span, found, find, onFind
             ["folder", "folders", "folder"],
             ["tag", "tags", "tag"],
           ]).map(
-            ([field, list, icon]) =>
-              names[list].length > 0 &&
+            ([field, plural, icon]) =>
+              names[plural].length > 0 &&
               html`<label key=${field}>
                 <${Icon} name=${icon} />
                 <span class="visually-hidden">${t.only[field]}</span>
@@ -130,7 +130,7 @@ export function Panel({ counts, colour, names, filter, span, found, find, onFind
                   onChange=${(/** @type {Typed} */ event) => onFilter({ [field]: event.target.value })}
                 >
                   <option value="">${t.any[field]}</option>
-                  ${names[list].map(
+                  ${names[plural].map(
                     ([name, size]) =>
                       html`<option key=${name} value=${name}>${`${plain(name, 60)} (${count(size)})`}</option>`,
                   )}
@@ -149,7 +149,7 @@ export function Panel({ counts, colour, names, filter, span, found, find, onFind
       <${Choices}
         label="Colour by"
         value=${colour}
-        choices=${COLOURS.filter((each) => each !== "type" || kinds.length > 1).map((value) => ({
+        choices=${COLOURS.filter((value) => value !== "type" || kinds.length > 1).map((value) => ({
           value,
           face: t.colours[value],
         }))}
@@ -159,23 +159,23 @@ export function Panel({ counts, colour, names, filter, span, found, find, onFind
     <div class="big">
       ${
         /** @type {const} */ (["clusters", "orphans", "unresolved"]).map(
-          (each) =>
-            html`<${Switch} key=${each} on=${filter[each]} onClick=${() => onFilter({ [each]: !filter[each] })}>
-              ${t.switches[each]}
+          (field) =>
+            html`<${Switch} key=${field} on=${filter[field]} onClick=${() => onFilter({ [field]: !filter[field] })}>
+              ${t.switches[field]}
             <//>`,
         )
       }
       <${Switch} on=${list} onClick=${onList}>As a list<//>
     </div>
-    ${notes.map((each) => html`<p class="note-line big" key=${each}>${each}</p>`)}
+    ${notes.map((line) => html`<p class="note-line big" key=${line}>${line}</p>`)}
   </section>`;
 }
 
 /** The field for a query, with the number of what it found. */
 function Query() {
-  const found = matched.value;
-  const number = found && (found.cut ? `${count(found.count)}+` : count(found.count));
-  const said = found?.fault ? sentence(found.fault) : number;
+  const match = matched.value;
+  const number = match && (match.cut ? `${count(match.count)}+` : count(match.count));
+  const status = match?.fault ? sentence(match.fault) : number;
   return html`<${Field}
     label="Only what a search finds"
     maxlength="1000"
@@ -183,13 +183,13 @@ function Query() {
     value=${query.value}
     onInput=${(/** @type {Typed} */ event) => setQuery(event.target.value)}
   >
-    ${query.value.trim() && said && html`<span class="mode num cut" role="status" title=${said}>${said}</span>`}
+    ${query.value.trim() && status && html`<span class="mode num cut" role="status" title=${status}>${status}</span>`}
   <//>`;
 }
 
 /**
  * The first and the last day of the notes that are shown.
- * @param {{ span: [number, number], filter: Filter, onFilter: (changes: Partial<Filter>) => void }} given
+ * @param {{ span: [number, number], filter: Filter, onFilter: (changes: Partial<Filter>) => void }} props
  */
 function Days({ span: [first, last], filter, onFilter }) {
   const dayOf = (/** @type {number} */ day) =>

@@ -18,36 +18,38 @@ const DAY = 86_400_000;
 
 /** The excerpt that lists show of a note. @param {string} id @param {AbortSignal} signal */
 async function excerptOf(id, signal) {
-  const { data: first } = await ask("GET", `/chunks/${id}/0`, { signal });
-  const { data } = await ask("GET", "/notes", { query: { path: [first.path] }, signal });
-  return data.notes.find((/** @type {{ noteId: string }} */ each) => each.noteId === id)?.excerpt;
+  const { data: chunk } = await ask("GET", `/chunks/${id}/0`, { signal });
+  const { data } = await ask("GET", "/notes", { query: { path: [chunk.path] }, signal });
+  return data.notes.find((/** @type {{ noteId: string }} */ note) => note.noteId === id)?.excerpt;
 }
 
-/** @param {{ graph: Graph, at: number, pinned: boolean, onChoose: (at: number) => void, onPin: () => void, }} given */
-export function Preview({ graph, at, pinned, onChoose, onPin }) {
-  const id = graph.ids[at];
-  const { data: said } = useReply(async (signal) => ({ id, text: id ? await excerptOf(id, signal) : "" }), [id]);
-  const excerpt = said.value?.id === id ? plain(said.value?.text) : "";
-  const near = neighbours(graph, at);
-  const day = graph.days[at];
+/**
+ * @param {{ graph: Graph, node: number, pinned: boolean, onChoose: (node: number) => void, onPin: () => void }} props
+ */
+export function Preview({ graph, node, pinned, onChoose, onPin }) {
+  const id = graph.ids[node];
+  const { data: reply } = useReply(async (signal) => ({ id, text: id ? await excerptOf(id, signal) : "" }), [id]);
+  const excerpt = reply.value?.id === id ? plain(reply.value?.text) : "";
+  const near = neighbours(graph, node);
+  const day = graph.days[node];
   return html`<aside class="panel preview" aria-label="Preview">
     <div class="facts">
       ${
         (typed.value || !id) &&
         html`<span class="kind">
-          <${NoteShape} type=${graph.types[at]} quiet />
-          <bdi>${id ? plain(typeName(graph.types[at]), 40) : "No such note yet"}</bdi>
+          <${NoteShape} type=${graph.types[node]} quiet />
+          <bdi>${id ? plain(typeName(graph.types[node]), 40) : "No such note yet"}</bdi>
         </span>`
       }
-      <bdi class="cut">${plain(graph.folders[at], 60)}</bdi>
+      <bdi class="cut">${plain(graph.folders[node], 60)}</bdi>
       <${IconButton} icon="x" class="end" label="Close" onClick=${() => onChoose(-1)} />
     </div>
-    <h2 class="name" dir="auto">${plain(graph.titles[at], 200) || "Untitled"}</h2>
+    <h2 class="name" dir="auto">${plain(graph.titles[node], 200) || "Untitled"}</h2>
     ${excerpt && html`<p class="what" dir="auto">${excerpt}</p>`}
     ${
-      graph.tags[at].length > 0 &&
+      graph.tags[node].length > 0 &&
       html`<p class="tags">
-        ${graph.tags[at].slice(0, 8).map((tag) => html`<bdi class="tag" key=${tag}>${plain(tag, 40)}</bdi>`)}
+        ${graph.tags[node].slice(0, 8).map((tag) => html`<bdi class="tag" key=${tag}>${plain(tag, 40)}</bdi>`)}
       </p>`
     }
     <p class="num note-line">
@@ -88,27 +90,27 @@ const LISTED = 200;
  * @param {{
  *   graph: Graph,
  *   mask: Uint8Array,
- *   at: number,
- *   onChoose: (at: number) => void,
- * }} given
+ *   chosen: number,
+ *   onChoose: (node: number) => void,
+ * }} props
  */
-export function AsList({ graph, mask, at, onChoose }) {
+export function AsList({ graph, mask, chosen, onChoose }) {
   const pages = useSignal(1);
-  const ranked = [...graph.ranked].filter((each) => mask[each]);
+  const ranked = [...graph.ranked].filter((node) => mask[node]);
   return html`<section class="graph-list" aria-label="Notes by connections" tabindex="0">
     <h2>Notes by connections</h2>
     <ol>
       ${ranked.slice(0, pages.value * LISTED).map(
-        (each) => html`<li key=${each}>
-          <button class="entry" aria-expanded=${each === at} onClick=${() => onChoose(each === at ? -1 : each)}>
-            <${NoteShape} type=${graph.types[each]} />
-            <bdi class="cut">${plain(graph.titles[each], 160) || "Untitled"}</bdi>
-            <span class="n num">${t.connections(count(graph.degree[each]))}</span>
+        (node) => html`<li key=${node}>
+          <button class="entry" aria-expanded=${node === chosen} onClick=${() => onChoose(node === chosen ? -1 : node)}>
+            <${NoteShape} type=${graph.types[node]} />
+            <bdi class="cut">${plain(graph.titles[node], 160) || "Untitled"}</bdi>
+            <span class="n num">${t.connections(count(graph.degree[node]))}</span>
           </button>
           ${
-            each === at &&
+            node === chosen &&
             html`<ul>
-              ${neighbours(graph, each)
+              ${neighbours(graph, node)
                 .slice(0, 60)
                 .map(
                   (other) => html`<li key=${other}>
@@ -118,9 +120,9 @@ export function AsList({ graph, mask, at, onChoose }) {
                   </li>`,
                 )}
               ${
-                graph.ids[each] &&
+                graph.ids[node] &&
                 html`<li>
-                  <a class="tag" href=${changed({ view: "notes", note: graph.ids[each] ?? "", near: "" })}>Open note</a>
+                  <a class="tag" href=${changed({ view: "notes", note: graph.ids[node] ?? "", near: "" })}>Open note</a>
                 </li>`
               }
             </ul>`

@@ -23,7 +23,7 @@ const marginOf = (width) =>
  *   onMessage: (message: Told) => void,
  *   onOpen: (edits: boolean) => void,
  *   onEscape: () => void,
- * }} given
+ * }} props
  */
 export function Canvas({ label, stage, onMessage, onOpen, onEscape }) {
   const over = useSignal(false);
@@ -46,48 +46,48 @@ export function Canvas({ label, stage, onMessage, onOpen, onEscape }) {
     return () => void (stage.current = null);
   }, []);
 
-  const at = (/** @type {PointerEvent | WheelEvent} */ event) => {
+  const pointOf = (/** @type {PointerEvent | WheelEvent} */ event) => {
     const box = /** @type {HTMLElement} */ (canvas.current).getBoundingClientRect();
     return { x: event.clientX - box.left, y: event.clientY - box.top };
   };
   const down = (/** @type {PointerEvent} */ event) => {
     canvas.current?.setPointerCapture(event.pointerId);
-    pointers.current.set(event.pointerId, at(event));
-    press.current = { ...at(event), moved: false, node: null };
-    if (pointers.current.size === 1 && event.button === 0) tell("grab", at(event));
+    pointers.current.set(event.pointerId, pointOf(event));
+    press.current = { ...pointOf(event), moved: false, node: null };
+    if (pointers.current.size === 1 && event.button === 0) tell("grab", pointOf(event));
   };
   const move = (/** @type {PointerEvent} */ event) => {
-    const now = at(event);
+    const point = pointOf(event);
     const before = pointers.current.get(event.pointerId);
-    if (!before) return void tell("hover", now);
+    if (!before) return void tell("hover", point);
     if (pointers.current.size === 2) {
       const other = /** @type {{ x: number, y: number }} */ (
         [...pointers.current].find(([id]) => id !== event.pointerId)?.[1]
       );
-      const [was, is] = [
+      const [oldGap, newGap] = [
         Math.hypot(before.x - other.x, before.y - other.y),
-        Math.hypot(now.x - other.x, now.y - other.y),
+        Math.hypot(point.x - other.x, point.y - other.y),
       ];
-      if (was > 0) tell("zoom", { factor: is / was, x: (now.x + other.x) / 2, y: (now.y + other.y) / 2 });
+      if (oldGap > 0) tell("zoom", { factor: newGap / oldGap, x: (point.x + other.x) / 2, y: (point.y + other.y) / 2 });
       press.current.moved = true;
-    } else if (press.current.moved || Math.hypot(now.x - press.current.x, now.y - press.current.y) > FAR) {
+    } else if (press.current.moved || Math.hypot(point.x - press.current.x, point.y - press.current.y) > FAR) {
       press.current.moved = true;
       moving.value = true;
-      if (press.current.node) tell("drag", now);
-      else tell("pan", { dx: now.x - before.x, dy: now.y - before.y });
+      if (press.current.node) tell("drag", point);
+      else tell("pan", { dx: point.x - before.x, dy: point.y - before.y });
     }
-    pointers.current.set(event.pointerId, now);
+    pointers.current.set(event.pointerId, point);
   };
   const up = (/** @type {PointerEvent} */ event) => {
     pointers.current.delete(event.pointerId);
     moving.value = false;
     if (press.current.moved && press.current.node) tell("drop", {});
-    else if (!press.current.moved && event.type === "pointerup") tell("pick", at(event));
+    else if (!press.current.moved && event.type === "pointerup") tell("pick", pointOf(event));
   };
   const wheel = (/** @type {WheelEvent} */ event) => {
     event.preventDefault();
     const factor = Math.exp(-event.deltaY * (event.deltaMode ? 0.05 : event.ctrlKey ? 0.01 : 0.0016));
-    tell("zoom", { factor, ...at(event) });
+    tell("zoom", { factor, ...pointOf(event) });
   };
   useEffect(() => {
     const element = /** @type {HTMLCanvasElement} */ (canvas.current);
@@ -95,7 +95,7 @@ export function Canvas({ label, stage, onMessage, onOpen, onEscape }) {
     return () => element.removeEventListener("wheel", wheel);
   }, []);
   /** @param {KeyboardEvent} event */
-  const keyed = (event) => {
+  const onKey = (event) => {
     if (composing(event) || event.ctrlKey || event.metaKey || event.altKey) return;
     const step = { ArrowLeft: [STEP, 0], ArrowRight: [-STEP, 0], ArrowUp: [0, STEP], ArrowDown: [0, -STEP] }[event.key];
     if (step) tell("pan", { dx: step[0], dy: step[1] });
@@ -125,7 +125,7 @@ export function Canvas({ label, stage, onMessage, onOpen, onEscape }) {
       onPointerCancel=${up}
       onPointerLeave=${() => tell("leave", {})}
       onDblClick=${() => onOpen(true)}
-      onKeyDown=${keyed}
+      onKeyDown=${onKey}
     ></canvas>
     <div class="panel zoom">
       <${IconButton} icon="minus" label="Zoom out" onClick=${() => tell("zoom", { factor: 1 / 1.4 })} />
