@@ -18,13 +18,13 @@ let numbers = 0;
  *   onText?: (text: string) => void,
  *   keep?: boolean,
  *   onBack?: () => void,
- * }} given `keep`: the value stays in the field
+ * }} props `keep`: the value stays in the field
  */
 export function Combo({
   label,
   value = "",
   placeholder = "",
-  shown = false,
+  shown: wide = false,
   look,
   onTake,
   onText,
@@ -35,31 +35,31 @@ export function Combo({
   id.current ||= `combo-${++numbers}`;
   const text = useSignal(value);
   const choices = useSignal(/** @type {Choice[]} */ ([]));
-  const at = useSignal(-1);
+  const chosen = useSignal(-1);
   const open = useSignal(false);
-  const ask = useRef(newestOnly((abort, /** @type {string} */ sought) => look(sought, abort)));
+  const ask = useRef(newestOnly((abort, /** @type {string} */ query) => look(query, abort)));
   const edited = useRef(false); // a text that is being typed stays, whatever value comes
   if (keep && !edited.current && text.peek() !== value) text.value = value;
-  const sought = (/** @type {string} */ typed) =>
-    ask.current(typed).then(
-      (found) => {
-        if (!found) return;
-        choices.value = found;
-        at.value = -1; // Enter takes what was typed, whenever these come
-        open.value = found.length > 0;
+  const suggest = (/** @type {string} */ query) =>
+    ask.current(query).then(
+      (suggestions) => {
+        if (!suggestions) return;
+        choices.value = suggestions;
+        chosen.value = -1; // Enter takes what was typed, whenever these come
+        open.value = suggestions.length > 0;
       },
       () => (choices.value = []),
     );
-  const typed = (/** @type {Typed & InputEvent} */ event) => {
+  const onInput = (/** @type {Typed & InputEvent} */ event) => {
     text.value = event.target.value;
     edited.current = true;
     onText?.(text.peek());
-    if (!event.isComposing) void sought(text.peek());
+    if (!event.isComposing) void suggest(text.peek());
   };
   const shut = () => {
     ask.current.stop();
     open.value = false;
-    at.value = -1;
+    chosen.value = -1;
   };
   const take = (/** @type {string} */ taken) => {
     shut();
@@ -68,16 +68,16 @@ export function Combo({
     text.value = keep ? taken : "";
     onTake(taken.trim());
   };
-  const keyed = (/** @type {KeyboardEvent} */ event) => {
+  const onKeyDown = (/** @type {KeyboardEvent} */ event) => {
     if (composing(event)) return;
     if ((event.key === "ArrowDown" || event.key === "ArrowUp") && choices.value.length) {
       event.preventDefault();
       const step = event.key === "ArrowDown" ? 1 : -1;
-      at.value = open.value ? (at.value + step + choices.value.length) % choices.value.length : 0;
+      chosen.value = open.value ? (chosen.value + step + choices.value.length) % choices.value.length : 0;
       open.value = true;
     } else if (event.key === "Enter") {
       if (open.value || !keep) event.preventDefault();
-      take(open.value && at.value >= 0 ? choices.value[at.value].value : text.value);
+      take(open.value && chosen.value >= 0 ? choices.value[chosen.value].value : text.value);
     } else if (event.key === "Escape" && open.value) {
       event.preventDefault();
       event.stopPropagation();
@@ -100,18 +100,18 @@ export function Combo({
       aria-expanded=${open.value}
       aria-controls=${id.current}
       aria-autocomplete="list"
-      aria-activedescendant=${open.value && at.value >= 0 ? `${id.current}-${at.value}` : undefined}
+      aria-activedescendant=${open.value && chosen.value >= 0 ? `${id.current}-${chosen.value}` : undefined}
       dir="auto"
       autocomplete="off"
       spellcheck=${false}
       maxlength="200"
       placeholder=${placeholder}
       value=${text.value}
-      size=${shown ? undefined : Math.max(4, text.value.length + 1)}
-      onInput=${typed}
-      onCompositionEnd=${typed}
-      onKeyDown=${keyed}
-      onFocus=${() => void sought(text.peek())}
+      size=${wide ? undefined : Math.max(4, text.value.length + 1)}
+      onInput=${onInput}
+      onCompositionEnd=${onInput}
+      onKeyDown=${onKeyDown}
+      onFocus=${() => void suggest(text.peek())}
       onBlur=${() => {
         const last = text.peek();
         shut();
@@ -122,19 +122,19 @@ export function Combo({
     />
     <span class="choices" role="listbox" id=${id.current} aria-label="Results" hidden=${!open.value}>
       ${choices.value.map(
-        (each, index) => html`<span
+        (choice, index) => html`<span
           class="choice"
           role="option"
           id=${`${id.current}-${index}`}
-          key=${each.value}
-          aria-selected=${index === at.value}
+          key=${choice.value}
+          aria-selected=${index === chosen.value}
           onMouseDown=${(/** @type {MouseEvent} */ event) => {
             event.preventDefault();
-            take(each.value);
+            take(choice.value);
           }}
         >
-          <bdi>${each.label}</bdi>
-          ${each.detail && html`<small><bdi>${each.detail}</bdi></small>`}
+          <bdi>${choice.label}</bdi>
+          ${choice.detail && html`<small><bdi>${choice.detail}</bdi></small>`}
         </span>`,
       )}
     </span>

@@ -50,10 +50,10 @@ const NAMES = /** @type {Record<string, string>} */ (
 export const keyName = (keys) =>
   keys
     .split("+")
-    .map((each) => NAMES[each] ?? (each.length === 1 ? each.toUpperCase() : each))
+    .map((key) => NAMES[key] ?? (key.length === 1 ? key.toUpperCase() : key))
     .join(apple ? "" : " ");
 
-/** @param {{ keys: string }} given */
+/** @param {{ keys: string }} props */
 export const Key = ({ keys }) => html`<kbd>${keyName(keys)}</kbd>`;
 
 /**
@@ -63,20 +63,20 @@ export const Key = ({ keys }) => html`<kbd>${keyName(keys)}</kbd>`;
 const groups = signal(/** @type {Command[][]} */ ([]));
 /** Every command there is now. Of two with the same name the newer counts. */
 export const commands = computed(() => {
-  const known = new Map();
-  for (const each of groups.value.flat()) known.set(each.id, each);
-  return [...known.values()];
+  const byId = new Map();
+  for (const command of groups.value.flat()) byId.set(command.id, command);
+  return [...byId.values()];
 });
 
 /** Add commands. Return a function that takes them away. @param {Command[]} added */
 export function add(added) {
   groups.value = [...groups.peek(), added];
-  return () => void (groups.value = groups.peek().filter((each) => each !== added));
+  return () => void (groups.value = groups.peek().filter((group) => group !== added));
 }
 
-/** Add commands while a part is shown. @param {() => Command[]} make @param {unknown[]} given */
-export function useCommands(make, given) {
-  useEffect(() => add(make()), given);
+/** Add commands while a part is shown. @param {() => Command[]} make @param {unknown[]} dependencies */
+export function useCommands(make, dependencies) {
+  useEffect(() => add(make()), dependencies);
 }
 
 /** @param {string} keys */
@@ -91,8 +91,8 @@ export function onKey(event) {
     return;
   if (single && document.querySelector("dialog[open], .menu")) return;
   if (single && name.length > 1) return;
-  const found = commands.peek().findLast((each) => each.keys?.includes(name));
-  if (!found) return;
+  const command = commands.peek().findLast(({ keys }) => keys?.includes(name));
+  if (!command) return;
   event.preventDefault();
-  found.run();
+  command.run();
 }

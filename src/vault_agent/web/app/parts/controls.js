@@ -14,41 +14,41 @@ export const KINDS = /** @type {const} */ (["journal", "decision", "module", "no
  */
 export function kindOf(type) {
   const name = (type ?? "").toLowerCase();
-  return KINDS.find((each) => each === name) ?? "note";
+  return KINDS.find((kind) => kind === name) ?? "note";
 }
 
 /** The type as it is shown. @param {string | null | undefined} type */
 export const typeName = (type) =>
   type ? (words.types[/** @type {Kind} */ (type.toLowerCase())] ?? type) : words.types.note;
 
-/** @param {{ name: string, small?: boolean }} given */
+/** @param {{ name: string, small?: boolean }} props */
 export const Icon = ({ name, small }) =>
   html`<svg class=${small ? "i s" : "i"} aria-hidden="true"><use href=${`#i-${name}`} /></svg>`;
 
 /**
  * The shape of a note's type. None where no note has a type.
- * @param {{ type: string | null | undefined, quiet?: boolean }} given
+ * @param {{ type: string | null | undefined, quiet?: boolean }} props
  */
-export const NoteShape = (given) => (typed.value ? html`<${Shape} ...${given} />` : null);
+export const NoteShape = (props) => (typed.value ? html`<${Shape} ...${props} />` : null);
 
-/** @param {{ type: string | null | undefined, quiet?: boolean }} given */
+/** @param {{ type: string | null | undefined, quiet?: boolean }} props */
 export function Shape({ type, quiet }) {
   const kind = kindOf(type);
-  const said = quiet ? { "aria-hidden": "true" } : { role: "img", "aria-label": typeName(type) };
-  return html`<svg class=${`t t-${kind}`} ...${said}><use href=${`#t-${kind}`} /></svg>`;
+  const attributes = quiet ? { "aria-hidden": "true" } : { role: "img", "aria-label": typeName(type) };
+  return html`<svg class=${`t t-${kind}`} ...${attributes}><use href=${`#t-${kind}`} /></svg>`;
 }
 
 /** @typedef {Record<string, unknown>} Attributes */
 
 /**
  * A button with an icon, whose name is its tooltip too. Other attributes are those of the button.
- * @param {{ icon: string, label: string, small?: boolean, class?: string } & Attributes} given
+ * @param {{ icon: string, label: string, small?: boolean, class?: string } & Attributes} props
  */
-export const IconButton = ({ icon, label, small, class: more = "", ...given }) => html`<button
+export const IconButton = ({ icon, label, small, class: more = "", ...attributes }) => html`<button
   class=${`icon ${more}`}
   aria-label=${label}
   title=${label}
-  ...${given}
+  ...${attributes}
 >
   <${Icon} name=${icon} small=${small} />
 </button>`;
@@ -58,13 +58,13 @@ export const Check = () => html`<svg class="i check" aria-hidden="true"><use hre
 
 /**
  * An entry of a menu. One with `checked` has a mark, and is one of several unless it has another role.
- * @param {{ icon?: string, checked?: boolean, children?: unknown } & Attributes} given
+ * @param {{ icon?: string, checked?: boolean, children?: unknown } & Attributes} props
  */
-export const Entry = ({ icon, checked, children, ...given }) => html`<button
+export const Entry = ({ icon, checked, children, ...attributes }) => html`<button
   class="entry"
   role=${checked === undefined ? "menuitem" : "menuitemradio"}
   aria-checked=${checked}
-  ...${given}
+  ...${attributes}
 >
   ${checked !== undefined && html`<${Check} />`}
   ${icon && html`<${Icon} name=${icon} />`}
@@ -80,7 +80,7 @@ export const Entry = ({ icon, checked, children, ...given }) => html`<button
  *   choices: readonly { value: Value, face: unknown, name?: string, disabled?: boolean }[],
  *   onChoose: (value: Value) => void,
  *   end?: boolean,
- * }} given
+ * }} props
  */
 export const Choices = ({ label, value: chosen, choices, onChoose, end = false }) => html`<span
   class=${end ? "tabs end" : "tabs"}
@@ -102,7 +102,7 @@ export const Choices = ({ label, value: chosen, choices, onChoose, end = false }
   )}
 </span>`;
 
-/** A switch with its name. @param {{ on: boolean, onClick: () => void, children: unknown }} given */
+/** A switch with its name. @param {{ on: boolean, onClick: () => void, children: unknown }} props */
 export const Switch = ({ on, onClick, children }) => html`<button
   class="opt"
   role="switch"
@@ -115,12 +115,12 @@ export const Switch = ({ on, onClick, children }) => html`<button
 
 /**
  * A field to search in. Other attributes are those of the input; what is within stands after it.
- * @param {{ label: string, children?: unknown } & Attributes} given
+ * @param {{ label: string, children?: unknown } & Attributes} props
  */
-export const Field = ({ label, children, ...given }) => html`<label class="field">
+export const Field = ({ label, children, ...attributes }) => html`<label class="field">
   <${Icon} name="search" />
   <span class="visually-hidden">${label}</span>
-  <input type="text" dir="auto" spellcheck=${false} autocomplete="off" ...${given} />
+  <input type="text" dir="auto" spellcheck=${false} autocomplete="off" ...${attributes} />
   ${children}
 </label>`;
 
@@ -137,28 +137,28 @@ export function useRoving(controls, { begin = "" } = {}) {
     for (const control of all()) control.tabIndex = control === stop ? 0 : -1;
   };
   useLayoutEffect(() => {
-    const now = all();
-    const first = begin ? now.find((control) => control.matches(begin)) : undefined;
-    stopAt(now.find((control) => control === last.current) ?? first ?? now[0]);
+    const stops = all();
+    const first = begin ? stops.find((control) => control.matches(begin)) : undefined;
+    stopAt(stops.find((control) => control === last.current) ?? first ?? stops[0]);
   });
   return {
     ref,
     onFocusIn: (/** @type {FocusEvent} */ { target }) => {
-      const control = all().find((each) => each === target);
+      const control = all().find((element) => element === target);
       if (control) stopAt((last.current = control));
     },
     onKeyDown: (/** @type {KeyboardEvent} */ event) => {
-      const now = all();
-      const at = now.indexOf(/** @type {HTMLElement} */ (event.target));
+      const stops = all();
+      const index = stops.indexOf(/** @type {HTMLElement} */ (event.target));
       const to = {
-        ArrowRight: at + 1,
-        ArrowLeft: at - 1,
+        ArrowRight: index + 1,
+        ArrowLeft: index - 1,
         Home: 0,
-        End: now.length - 1,
+        End: stops.length - 1,
       }[event.key];
-      if (at < 0 || to === undefined) return;
+      if (index < 0 || to === undefined) return;
       event.preventDefault();
-      now[(to + now.length) % now.length]?.focus();
+      stops[(to + stops.length) % stops.length]?.focus();
     },
   };
 }

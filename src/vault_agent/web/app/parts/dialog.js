@@ -14,7 +14,7 @@ import { ask } from "../wire.js";
  *   returns?: () => boolean,
  *   onClose: () => void,
  *   children?: unknown,
- * }} given `returns`: whether the focus goes back to where it was
+ * }} props `returns`: whether the focus goes back to where it was
  */
 export function Dialog({ label, className = "", returns = () => true, onClose, children }) {
   const ref = useRef(/** @type {HTMLDialogElement | null} */ (null));
@@ -49,7 +49,7 @@ export function Dialog({ label, className = "", returns = () => true, onClose, c
   </dialog>`;
 }
 
-/** @param {{ title: unknown, onClose: () => void, cut?: boolean }} given `cut`: on one line */
+/** @param {{ title: unknown, onClose: () => void, cut?: boolean }} props `cut`: on one line */
 export const Heading = ({ title, onClose, cut = false }) => html`<div class="heading">
   <h1 class=${cut ? "cut" : undefined}>${title}</h1>
   <${IconButton} icon="x" class="end" label="Close" type="button" onClick=${onClose} />
@@ -58,11 +58,11 @@ export const Heading = ({ title, onClose, cut = false }) => html`<div class="hea
 /**
  * A dialog with a heading. Other attributes are those of `Dialog`.
  * @param {{ title: unknown, label: string, cut?: boolean, onClose: () => void, children?: unknown }
- *   & Record<string, unknown>} given
+ *   & Record<string, unknown>} props
  */
-export const TitledDialog = ({ title, cut, children, ...given }) => html`<${Dialog} ...${given}>
+export const TitledDialog = ({ title, cut, children, ...attributes }) => html`<${Dialog} ...${attributes}>
   <div class="boxed">
-    <${Heading} title=${title} cut=${cut} onClose=${given.onClose} />
+    <${Heading} title=${title} cut=${cut} onClose=${attributes.onClose} />
     ${children}
   </div>
 <//>`;
@@ -75,7 +75,7 @@ export const TitledDialog = ({ title, cut, children, ...given }) => html`<${Dial
  *   onAct: () => Promise<void>,
  *   onClose: () => void,
  *   children?: unknown,
- * }} given `act`: the button that does it, once it is `ready`
+ * }} props `act`: the button that does it, once it is `ready`
  */
 export const Asking = ({ title, act, ready, onAct, onClose, children }) => html`<${Dialog}
   label=${title}
@@ -102,9 +102,9 @@ export const Asking = ({ title, act, ready, onAct, onClose, children }) => html`
 
 /**
  * A field for a name. Other attributes are those of the field.
- * @param {{ label: unknown, value: string, onText: (text: string) => void } & Record<string, unknown>} given
+ * @param {{ label: unknown, value: string, onText: (text: string) => void } & Record<string, unknown>} props
  */
-export const NameField = ({ label, value, onText, ...given }) => html`<label class="asked">
+export const NameField = ({ label, value, onText, ...attributes }) => html`<label class="asked">
   <span>${label}</span>
   <input
     class="entry-field"
@@ -113,11 +113,11 @@ export const NameField = ({ label, value, onText, ...given }) => html`<label cla
     autocomplete="off"
     value=${value}
     onInput=${(/** @type {Typed} */ event) => onText(event.target.value)}
-    ...${given}
+    ...${attributes}
   />
 </label>`;
 
-/** A field for a folder, with those that there are. @param {{ folder: { value: string } }} given */
+/** A field for a folder, with those that there are. @param {{ folder: { value: string } }} props */
 export const FolderField = ({ folder }) => html`<div class="asked">
   <span>Folder</span>
   <${Combo}
@@ -135,5 +135,5 @@ export const FolderField = ({ folder }) => html`<div class="asked">
 /** @param {string} text @param {AbortSignal} signal */
 async function foldersLike(text, signal) {
   const { data } = await ask("GET", "/suggest", { query: { q: text, kinds: "folder", limit: 8 }, signal });
-  return data.suggestions.map((each) => ({ value: each.insert, label: each.insert }));
+  return data.suggestions.map((folder) => ({ value: folder.insert, label: folder.insert }));
 }

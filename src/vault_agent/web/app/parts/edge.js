@@ -8,7 +8,7 @@ const [LEAST, MOST, STEP] = [220, 760, 16]; // px
 
 const WIDTHS = /** @type {const} */ ({ list: "listWidth", side: "sideWidth" });
 
-/** @param {{ panel: "list" | "side", end?: boolean }} given `end`: the panel is before the edge */
+/** @param {{ panel: "list" | "side", end?: boolean }} props `end`: the panel is before the edge */
 export function Edge({ panel, end = false }) {
   const resize = (/** @type {HTMLElement} */ edge, /** @type {number} */ by) => {
     const { width } = /** @type {HTMLElement} */ (edge.parentElement).getBoundingClientRect();

@@ -15,10 +15,10 @@ export const loaded = new Map();
 export const Ghost = () => html`<div class="doc ghost" aria-hidden="true"><i></i><i></i><i></i></div>`;
 
 /**
- * @param {{ load: () => Promise<Record<string, unknown>>, name: string, given?: object, waiting?: unknown }} given
+ * @param {{ load: () => Promise<Record<string, unknown>>, name: string, given?: object, waiting?: unknown }} props
  *   `waiting`: what is shown until it is there
  */
-export function Later({ load, name, given, waiting = null }) {
+export function Later({ load, name, given: props, waiting = null }) {
   const part = useSignal(loaded.get(load)?.[name]);
   const failed = useSignal(false);
   const back = failed.value && live.value !== "reconnecting";
@@ -32,7 +32,7 @@ export function Later({ load, name, given, waiting = null }) {
       () => (failed.value = true),
     );
   }, [back]); // once more when the server is back
-  if (part.value) return html`<${part.value} ...${given} />`;
+  if (part.value) return html`<${part.value} ...${props} />`;
   if (!failed.value) return waiting;
   // Some browsers never load a module again that once failed: only a new page does. Drafts are kept.
   const fault = new Fault(back ? "PART" : "NETWORK", "This part of the page could not be loaded.");
@@ -58,7 +58,7 @@ export const MENU = () => import("./menu.js");
  *   name?: string,
  *   given?: object,
  *   onOpen?: () => void,
- * }} given `face`: what the button shows; `menu`: the menu's name, if the button has another one;
+ * }} props `face`: what the button shows; `menu`: the menu's name, if the button has another one;
  *   `entries`: what is in the menu, where `close` gives the focus back to the button;
  *   `load`, `name`, `given`: where the menu is, if not in menu.js, and what it is given
  */
@@ -71,7 +71,7 @@ export function MenuButton({
   entries,
   load = MENU,
   name = "Menu",
-  given,
+  given: props,
   onOpen,
 }) {
   const anchor = useRef(/** @type {HTMLButtonElement | null} */ (null));
@@ -85,9 +85,9 @@ export function MenuButton({
     open.value = !open.peek();
     if (open.peek()) onOpen?.();
   };
-  const opened = () => {
-    const props = { anchor: anchor.current, label: menu, onClose, children: entries?.(close), ...given };
-    return html`<${Later} load=${load} name=${name} given=${props} />`;
+  const drawMenu = () => {
+    const menuProps = { anchor: anchor.current, label: menu, onClose, children: entries?.(close), ...props };
+    return html`<${Later} load=${load} name=${name} given=${menuProps} />`;
   };
   return html`
     <button
@@ -101,6 +101,6 @@ export function MenuButton({
     >
       ${face}
     </button>
-    ${open.value && opened()}
+    ${open.value && drawMenu()}
   `;
 }

@@ -27,7 +27,7 @@ export function placeBelow(element, box) {
  *   onClose: () => void,
  *   role?: "menu" | "group",
  *   children?: unknown,
- * }} given
+ * }} props
  */
 export function Menu({ anchor, label, onClose, role = "menu", children }) {
   const ref = useRef(/** @type {HTMLDivElement | null} */ (null));
@@ -44,14 +44,14 @@ export function Menu({ anchor, label, onClose, role = "menu", children }) {
     return () => resized.disconnect();
   }, []);
   useEffect(() => {
-    const outside = (/** @type {Event} */ event) => {
+    const closeOutside = (/** @type {Event} */ event) => {
       if (event.target instanceof Node && !ref.current?.contains(event.target) && !anchor.contains(event.target))
         onClose();
     };
-    addEventListener("pointerdown", outside, true);
-    return () => removeEventListener("pointerdown", outside, true);
+    addEventListener("pointerdown", closeOutside, true);
+    return () => removeEventListener("pointerdown", closeOutside, true);
   }, [onClose]);
-  const keyed = (/** @type {KeyboardEvent} */ event) => {
+  const onKeyDown = (/** @type {KeyboardEvent} */ event) => {
     if (composing(event)) return;
     if (event.key === "Escape") {
       event.preventDefault();
@@ -65,11 +65,11 @@ export function Menu({ anchor, label, onClose, role = "menu", children }) {
           /** @type {HTMLElement} */ (ref.current).querySelectorAll("input, .entry")
         ),
       ];
-      const at = stops.indexOf(/** @type {HTMLElement} */ (document.activeElement));
-      stops[(at + (event.key === "ArrowDown" ? 1 : stops.length - 1)) % stops.length]?.focus();
+      const index = stops.indexOf(/** @type {HTMLElement} */ (document.activeElement));
+      stops[(index + (event.key === "ArrowDown" ? 1 : stops.length - 1)) % stops.length]?.focus();
     }
   };
-  return html`<div ref=${ref} class="menu" popover="manual" role=${role} aria-label=${label} onKeyDown=${keyed}>
+  return html`<div ref=${ref} class="menu" popover="manual" role=${role} aria-label=${label} onKeyDown=${onKeyDown}>
     ${children}
   </div>`;
 }

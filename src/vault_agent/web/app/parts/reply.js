@@ -6,9 +6,9 @@ import { useEffect, useSignal } from "../../vendor/preact.js";
  * Ask when the part is shown, and again when what it asks for changes. An answer that comes too late is dropped.
  * @template Data
  * @param {(signal: AbortSignal) => Promise<Data>} ask
- * @param {unknown[]} given what it asks for
+ * @param {unknown[]} dependencies what it asks for
  */
-export function useReply(ask, given) {
+export function useReply(ask, dependencies) {
   const data = useSignal(/** @type {Data | undefined} */ (undefined));
   const fault = useSignal(/** @type {Fault | null} */ (null));
   useEffect(() => {
@@ -23,7 +23,7 @@ export function useReply(ask, given) {
       },
     );
     return () => abort.abort();
-  }, given);
+  }, dependencies);
   return { data, fault };
 }
 

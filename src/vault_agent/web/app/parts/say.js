@@ -34,7 +34,7 @@ export function toast(text, act, run) {
 }
 
 /** @param {number} id */
-const drop = (id) => void (toasts.value = toasts.peek().filter((each) => each.id !== id));
+const drop = (id) => void (toasts.value = toasts.peek().filter((message) => message.id !== id));
 
 /** Copy a text, also where the page has no secure context. @param {string} text */
 export async function copy(text) {
@@ -55,15 +55,15 @@ export const Said = () => html`
   <div class="visually-hidden" role="status" aria-live="polite">${said.value}</div>
   <div class="toasts" role="region" aria-label="Messages">
     ${toasts.value.map(
-      (each) => html`<div class="toast" key=${each.id}>
-        <span>${each.text}</span>
+      (message) => html`<div class="toast" key=${message.id}>
+        <span>${message.text}</span>
         ${
-          each.act &&
+          message.act &&
           html`<button onClick=${() => {
-            drop(each.id);
-            each.run?.();
+            drop(message.id);
+            message.run?.();
           }}>
-            ${each.act}
+            ${message.act}
           </button>`
         }
       </div>`,
@@ -94,7 +94,7 @@ const rebuild = () =>
     (/** @type {unknown} */ error) => toast(sentence(error)),
   );
 
-/** @param {{ fault: Fault | null, again?: false | (() => void), act?: string }} given `act`: what `again` is called */
+/** @param {{ fault: Fault | null, again?: false | (() => void), act?: string }} props `act`: what `again` is called */
 export const Trouble = ({ fault, again, act = "Try again" }) =>
   building(fault)
     ? html`<div class="say" role="status">
@@ -111,6 +111,6 @@ export const Trouble = ({ fault, again, act = "Try again" }) =>
       }
     </div>`;
 
-/** @param {{ icon: string, title: string, children?: unknown }} given */
+/** @param {{ icon: string, title: string, children?: unknown }} props */
 export const Empty = ({ icon, title, children }) =>
   html`<div class="empty"><${Icon} name=${icon} /><h2>${title}</h2>${children}</div>`;

@@ -9,8 +9,8 @@ const ready = new Set();
 
 /** Load a sheet once. @param {string} name such as "graph.css" */
 export function loadSheet(name) {
-  const known = sheets.get(name);
-  if (known) return known;
+  const sheet = sheets.get(name);
+  if (sheet) return sheet;
   const link = document.createElement("link");
   const loading = new Promise((done, failed) => {
     link.addEventListener("load", () => (ready.add(name), done(link)), { once: true });
@@ -25,12 +25,12 @@ export function loadSheet(name) {
 
 /** Load a sheet once, and return whether it is there. @param {string} name */
 export function useSheet(name) {
-  const there = useSignal(ready.has(name));
+  const isReady = useSignal(ready.has(name));
   useEffect(() => {
     void loadSheet(name).then(
-      () => (there.value = true),
+      () => (isReady.value = true),
       () => {}, // without its sheet, nothing is shown
     );
   }, []);
-  return there.value;
+  return isReady.value;
 }

@@ -6,7 +6,7 @@ import { startWorker } from "../trust.js";
 import { palette } from "./shapes.js";
 
 /** @typedef {{ start: number, end: number, top: number, bottom: number }} Margin */
-/** @typedef {(act: string, given?: object, moved?: Transferable[]) => void} Tell */
+/** @typedef {(act: string, details?: object, moved?: Transferable[]) => void} Tell */
 
 /**
  * Return the canvas, and what tells its worker what a person does.
@@ -15,7 +15,7 @@ import { palette } from "./shapes.js";
  *   closest?: number,
  *   ground?: string,
  *   onMessage: (message: any) => void,
- * }} given `margin`: px by the width of the canvas; `ground`: the token of what is behind the picture
+ * }} options `margin`: px by the width of the canvas; `ground`: the token of what is behind the picture
  * @returns {{ canvas: { current: HTMLCanvasElement | null }, tell: Tell }}
  */
 export function useStage({ margin, closest, ground = "canvas", onMessage }) {
@@ -24,30 +24,30 @@ export function useStage({ margin, closest, ground = "canvas", onMessage }) {
   const hear = useRef(onMessage);
   hear.current = onMessage;
   /** @type {Tell} */
-  const tell = (act, given = {}, moved = []) => worker.current?.postMessage({ act, ...given }, moved);
+  const tell = (act, details = {}, moved = []) => worker.current?.postMessage({ act, ...details }, moved);
   useLayoutEffect(() => {
     const element = /** @type {HTMLCanvasElement} */ (canvas.current);
     worker.current = startWorker(new URL("../workers/graph.js", import.meta.url));
     worker.current.onmessage = ({ data }) => hear.current(data);
     const drawing = element.transferControlToOffscreen();
     tell("start", { canvas: drawing }, [drawing]);
-    const size = () => {
+    const tellSize = () => {
       const { clientWidth: width, clientHeight: height } = element;
       tell("size", { width, height, ratio: devicePixelRatio || 1, margin: margin(width), closest });
     };
-    size();
-    const resized = new ResizeObserver(size);
+    tellSize();
+    const resized = new ResizeObserver(tellSize);
     resized.observe(element);
     let screen = matchMedia(`(resolution: ${devicePixelRatio}dppx)`);
-    const moved = () => {
-      size();
+    const followScreen = () => {
+      tellSize();
       screen = matchMedia(`(resolution: ${devicePixelRatio}dppx)`);
-      screen.addEventListener("change", moved, { once: true });
+      screen.addEventListener("change", followScreen, { once: true });
     };
-    screen.addEventListener("change", moved, { once: true });
+    screen.addEventListener("change", followScreen, { once: true });
     return () => {
       resized.disconnect();
-      screen.removeEventListener("change", moved);
+      screen.removeEventListener("change", followScreen);
       worker.current?.terminate();
       worker.current = null;
     };

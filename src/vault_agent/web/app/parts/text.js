@@ -22,7 +22,7 @@ export function otherName(path, title) {
 
 /**
  * A text with some ranges marked. The ranges are in characters.
- * @param {{ text: string, ranges?: readonly (readonly [number, number])[], as?: string }} given
+ * @param {{ text: string, ranges?: readonly (readonly [number, number])[], as?: string }} props
  */
 export function Marked({ text, ranges = [], as = "mark" }) {
   const parts = [];
@@ -41,7 +41,7 @@ export function Marked({ text, ranges = [], as = "mark" }) {
 export function hitsOf(text, query) {
   const sought = markedWords(query);
   if (!sought.length) return [];
-  const pattern = new RegExp(sought.map((each) => each.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&")).join("|"), "giu");
+  const pattern = new RegExp(sought.map((word) => word.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&")).join("|"), "giu");
   const units = [...text.matchAll(pattern)].map((match) => [match.index, match.index + match[0].length]);
   return /** @type {[number, number][]} */ (
     units.map(([start, end]) => [characters(text, start), characters(text, end)])

@@ -4,7 +4,7 @@ import { useLayoutEffect, useRef, useSignal } from "../../vendor/preact.js";
 
 /**
  * The box is `scroll`, and `probe` is a hidden line, by which all are measured.
- * @param {{ usual: number, near: number, isReady?: boolean }} given `usual`: px of a line until it is measured;
+ * @param {{ usual: number, near: number, isReady?: boolean }} options `usual`: px of a line until it is measured;
  *   `near`: lines beyond the view
  */
 export function useVirtual({ usual, near, isReady = true }) {
@@ -59,8 +59,8 @@ export function useVirtual({ usual, near, isReady = true }) {
     drawn: (size, focus) => {
       const from = Math.max(0, first.value - near);
       const lines = [...Array(Math.max(0, Math.min(size, first.value + visible.value + near) - from)).keys()];
-      const shown = lines.map((line) => line + from);
-      return focus < size && !shown.includes(focus) ? [...shown, focus] : shown;
+      const indices = lines.map((line) => line + from);
+      return focus < size && !indices.includes(focus) ? [...indices, focus] : indices;
     },
     /** Where a key leads from a line, or undefined. @param {string} key @param {number} at @param {number} size */
     step: (key, at, size) =>

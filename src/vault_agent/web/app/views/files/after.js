@@ -22,8 +22,8 @@ export async function openMoved(from, to, { noteId }) {
   const inside = open.path.startsWith(`${from}/`);
   if (open.path !== from && !inside) return null;
   const path = to + open.path.slice(from.length);
-  const found = noteId && !inside ? null : await ask("GET", "/resolve", { query: { path } }).catch(() => null);
-  const after = found ? found.data.notes[0]?.noteId : noteId;
+  const reply = noteId && !inside ? null : await ask("GET", "/resolve", { query: { path } }).catch(() => null);
+  const after = reply ? reply.data.notes[0]?.noteId : noteId;
   if (!after) return null;
   go({ note: after }, { replace: true });
   noteMoved(open.id, { ...open, id: after, path });
@@ -31,7 +31,7 @@ export async function openMoved(from, to, { noteId }) {
 }
 
 /** Take a write back and say so. @param {string} writeId @param {Renamed | null} [moved] by this write */
-export async function undone(writeId, moved = null) {
+export async function takeBack(writeId, moved = null) {
   try {
     await undo(writeId);
   } catch (error) {

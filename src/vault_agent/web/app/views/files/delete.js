@@ -11,9 +11,9 @@ import { nameOf } from "../../state/query.js";
 import { closeTab, tabs } from "../../state/tabs.js";
 import { later } from "../../later.js";
 import { closeDone, closeOverlay } from "../frame/frame.js";
-import { undone } from "./after.js";
+import { takeBack } from "./after.js";
 
-/** @param {{ path: string }} given */
+/** @param {{ path: string }} props */
 export function Overlay({ path }) {
   const t = later.files;
   const { data: plan, fault } = useReply(() => planRemoval(path), [path]);
@@ -30,7 +30,7 @@ export function Overlay({ path }) {
       const { note: open } = address.peek();
       if (open && (open === done.noteId || pathOf(open).startsWith(`${path}/`))) go({ note: "" }, { replace: true });
       if (folder) await readTree(); // an empty one is not in the index, which brings no news of it
-      const undo = () => void undone(done.writeId ?? "").then(() => folder && readTree());
+      const undo = () => void takeBack(done.writeId ?? "").then(() => folder && readTree());
       toast(`${plain(nameOf(path), 60)} is in the trash`, "Undo", undo);
     });
   const links = plan.value?.brokenLinks ?? 0;

@@ -8,7 +8,7 @@ import { makeFolder, readTree, unfold, newKey } from "../../state/files.js";
 import { tidy } from "../../state/query.js";
 import { closeDone, closeOverlay, takeTyped } from "../frame/frame.js";
 
-/** @param {{ folder?: string }} given `folder`: where it is made */
+/** @param {{ folder?: string }} props `folder`: where it is made */
 export function Overlay({ folder = "" }) {
   const path = useSignal(folder && `${folder}/`);
   const { busy, fault, run } = useWork();

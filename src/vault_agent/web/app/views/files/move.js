@@ -9,12 +9,12 @@ import { folderOf, nameOf, tidy, withoutEnding } from "../../state/query.js";
 import { newestOnly } from "../../wire.js";
 import { later } from "../../later.js";
 import { closeDone, closeOverlay } from "../frame/frame.js";
-import { openMoved, undone } from "./after.js";
+import { openMoved, takeBack } from "./after.js";
 /** @import { Done } from "../../state/files.js" */
 
 const PAUSE = 150; // ms after a key, when the move is tried
 
-/** @param {{ path: string, folder?: string }} given `folder`: where it was dragged to */
+/** @param {{ path: string, folder?: string }} props `folder`: where it was dragged to */
 export function Overlay({ path, folder: dragged }) {
   const t = later.files;
   const ending = path.slice(withoutEnding(path).length); // of a note, which keeps it
@@ -35,7 +35,7 @@ export function Overlay({ path, folder: dragged }) {
     const timer = setTimeout(
       () =>
         look.current(to).then(
-          (found) => (plan.value = found ?? null),
+          (planned) => (plan.value = planned ?? null),
           (error) => (fault.value = error),
         ),
       PAUSE,
@@ -49,9 +49,9 @@ export function Overlay({ path, folder: dragged }) {
       const done = await move(path, to, plan.value.hash, key.current);
       closeDone("move");
       const moved = await openMoved(path, to, done);
-      toast(`Moved to ${to}`, done.writeId ? "Undo" : undefined, () => void undone(done.writeId ?? "", moved));
+      toast(`Moved to ${to}`, done.writeId ? "Undo" : undefined, () => void takeBack(done.writeId ?? "", moved));
     });
-  const said = fault.value
+  const message = fault.value
     ? html`<span class="bad">${sentence(fault.value)}</span>`
     : same
       ? "Change the name or the folder."
@@ -76,6 +76,6 @@ export function Overlay({ path, folder: dragged }) {
       aria-describedby="move-says"
     />
     <${FolderField} folder=${folder} />
-    <p id="move-says" class="will" role="status">${said}</p>
+    <p id="move-says" class="will" role="status">${message}</p>
   <//>`;
 }

@@ -28,41 +28,41 @@ export function Tree() {
   const { scroll, probe, first, height, last, ...virtual } = useVirtual({ usual: 28, near: NEAR, isReady: styled });
   const focused = useSignal("");
   const over = useSignal("");
-  const shown = lines.value;
+  const treeLines = lines.value;
   const current = address.value.note;
 
   useEffect(followTree, []);
   const path = note.value?.id === current ? note.value?.path : "";
   useEffect(() => {
     if (!path || !hasTree.value) return;
-    void reveal(path).then(() => virtual.bring(lines.peek().findIndex((each) => each.path === path)));
+    void reveal(path).then(() => virtual.bring(lines.peek().findIndex((line) => line.path === path)));
   }, [path, hasTree.value]);
 
-  const rest = shown.slice(first.value, last + NEAR).find((each) => each.kind === "rest");
+  const rest = treeLines.slice(first.value, last + NEAR).find((line) => line.kind === "rest");
   useEffect(() => {
     if (rest) void fetchRest(rest.path);
   }, [rest?.key, rest?.at]);
 
-  const found = shown.findIndex((each) => each.key === focused.value);
-  const here = found < 0 ? shown.findIndex((each) => each.id && each.id === current) : found;
+  const keptAt = treeLines.findIndex((line) => line.key === focused.value);
+  const here = keptAt < 0 ? treeLines.findIndex((line) => line.id && line.id === current) : keptAt;
   const focusAt = Math.max(0, here);
 
   /** @param {number} to */
   const walk = (to) => {
-    const at = Math.max(0, Math.min(to, shown.length - 1));
-    if (!shown[at]) return;
-    focused.value = shown[at].key;
-    virtual.focus(at);
+    const index = Math.max(0, Math.min(to, treeLines.length - 1));
+    if (!treeLines[index]) return;
+    focused.value = treeLines[index].key;
+    virtual.focus(index);
   };
-  const line = () => lines.peek().find((each) => each.key === focused.peek()) ?? lines.peek()[focusAt];
+  const findFocused = () => lines.peek().find((line) => line.key === focused.peek()) ?? lines.peek()[focusAt];
   const rename = () => {
-    const chosen = document.activeElement?.closest(".tree") ? line() : null;
+    const chosen = document.activeElement?.closest(".tree") ? findFocused() : null;
     const named = chosen?.path ?? note.peek()?.path;
     if (named && chosen?.kind !== "rest") overlay.value = { name: "move", path: named };
   };
   /** A folder is made in the one that has the focus, or beside the file. */
   const newFolder = () => {
-    const chosen = document.activeElement?.closest(".tree") ? line() : null;
+    const chosen = document.activeElement?.closest(".tree") ? findFocused() : null;
     overlay.value = { name: "folder", folder: chosen ? into(chosen) : folderOf(note.peek()?.path ?? "") };
   };
   useCommands(
@@ -77,20 +77,21 @@ export function Tree() {
   );
 
   /** @param {KeyboardEvent} event */
-  const keyed = (event) => {
+  const onKeyDown = (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
-    const at = shown[focusAt];
+    const line = treeLines[focusAt];
     const steps = /** @type {Record<string, () => void>} */ ({
-      ArrowRight: () => (at?.kind === "folder" && !at.open ? unfold(at.path, true) : walk(focusAt + 1)),
+      ArrowRight: () => (line?.kind === "folder" && !line.open ? unfold(line.path, true) : walk(focusAt + 1)),
       ArrowLeft: () =>
-        at?.kind === "folder" && at.open
-          ? unfold(at.path, false)
-          : walk(shown.findIndex((each) => each.kind === "folder" && each.path === folderOf(at?.path ?? ""))),
-      Enter: () => at && act(at),
-      " ": () => at && act(at),
-      Delete: () => mayWrite.value && at && at.kind !== "rest" && (overlay.value = { name: "delete", path: at.path }),
+        line?.kind === "folder" && line.open
+          ? unfold(line.path, false)
+          : walk(treeLines.findIndex((above) => above.kind === "folder" && above.path === folderOf(line?.path ?? ""))),
+      Enter: () => line && act(line),
+      " ": () => line && act(line),
+      Delete: () =>
+        mayWrite.value && line && line.kind !== "rest" && (overlay.value = { name: "delete", path: line.path }),
     });
-    const to = virtual.step(event.key, focusAt, shown.length);
+    const to = virtual.step(event.key, focusAt, treeLines.length);
     const step = to === undefined ? (steps[event.key] ?? typedTo(event.key)) : () => walk(to);
     if (!step) return;
     event.preventDefault();
@@ -99,9 +100,9 @@ export function Tree() {
   /** A letter goes to the next line that begins with it. @param {string} letter */
   const typedTo = (letter) => {
     if (letter.length !== 1) return null;
-    const order = [...shown.slice(focusAt + 1), ...shown.slice(0, focusAt + 1)];
-    const next = order.find((each) => each.name.toLocaleLowerCase().startsWith(letter.toLocaleLowerCase()));
-    return next ? () => walk(shown.indexOf(next)) : null;
+    const order = [...treeLines.slice(focusAt + 1), ...treeLines.slice(0, focusAt + 1)];
+    const next = order.find((line) => line.name.toLocaleLowerCase().startsWith(letter.toLocaleLowerCase()));
+    return next ? () => walk(treeLines.indexOf(next)) : null;
   };
   /** @param {Line} chosen */
   const act = (chosen) => {
@@ -128,55 +129,55 @@ export function Tree() {
     over.value = folder || "/";
   };
 
-  /** @param {number} at */
-  const row = (at) => {
-    const each = shown[at];
-    const given = {
-      key: each.key,
+  /** @param {number} index */
+  const drawRow = (index) => {
+    const line = treeLines[index];
+    const attributes = {
+      key: line.key,
       class: "leaf",
       role: "treeitem",
-      "aria-level": each.depth,
-      "aria-posinset": each.at,
-      "aria-setsize": each.of,
-      tabindex: at === focusAt ? 0 : -1,
-      "data-over": each.kind === "folder" && over.value === each.path ? "" : undefined,
-      draggable: mayWrite.value && each.kind !== "rest",
-      style: { insetBlockStart: `${at * height.value}px` },
-      title: plain(each.path, 300),
-      "data-kind": each.kind === "rest" ? undefined : each.kind,
-      "data-path": each.kind === "rest" ? undefined : each.path,
-      onFocus: () => (focused.value = each.key),
-      onDragStart: (/** @type {DragEvent} */ event) => event.dataTransfer?.setData(DRAGGED, each.path),
-      onDragOver: (/** @type {DragEvent} */ event) => dragOver(event, into(each)),
+      "aria-level": line.depth,
+      "aria-posinset": line.at,
+      "aria-setsize": line.of,
+      tabindex: index === focusAt ? 0 : -1,
+      "data-over": line.kind === "folder" && over.value === line.path ? "" : undefined,
+      draggable: mayWrite.value && line.kind !== "rest",
+      style: { insetBlockStart: `${index * height.value}px` },
+      title: plain(line.path, 300),
+      "data-kind": line.kind === "rest" ? undefined : line.kind,
+      "data-path": line.kind === "rest" ? undefined : line.path,
+      onFocus: () => (focused.value = line.key),
+      onDragStart: (/** @type {DragEvent} */ event) => event.dataTransfer?.setData(DRAGGED, line.path),
+      onDragOver: (/** @type {DragEvent} */ event) => dragOver(event, into(line)),
       onDrop: (/** @type {DragEvent} */ event) => {
         event.stopPropagation();
-        drop(event, into(each));
+        drop(event, into(line));
       },
     };
     const indent = html`<span
       aria-hidden="true"
-      style=${{ inlineSize: `${each.depth - 1 + (each.kind === "note" || each.kind === "rest" ? 1 : 0)}em` }}
+      style=${{ inlineSize: `${line.depth - 1 + (line.kind === "note" || line.kind === "rest" ? 1 : 0)}em` }}
     ></span>`;
-    const name = html`<bdi class="cut">${plain(each.name, 120)}</bdi>`;
-    if (each.kind === "rest") return html`<div ...${given}>${indent}<span class="cut mute">More</span></div>`;
-    if (each.kind === "folder")
-      return html`<div ...${given} aria-expanded=${each.open} onClick=${() => act(each)}>
+    const name = html`<bdi class="cut">${plain(line.name, 120)}</bdi>`;
+    if (line.kind === "rest") return html`<div ...${attributes}>${indent}<span class="cut mute">More</span></div>`;
+    if (line.kind === "folder")
+      return html`<div ...${attributes} aria-expanded=${line.open} onClick=${() => act(line)}>
         ${indent}
-        <${Icon} name=${each.open ? "down" : "right"} small />
+        <${Icon} name=${line.open ? "down" : "right"} small />
         ${name}
-        <span class="n num">${each.count > 0 && count(each.count)}</span>
+        <span class="n num">${line.count > 0 && count(line.count)}</span>
       </div>`;
-    if (each.kind === "file")
-      return html`<div ...${given} aria-haspopup="dialog" onClick=${() => act(each)}>
+    if (line.kind === "file")
+      return html`<div ...${attributes} aria-haspopup="dialog" onClick=${() => act(line)}>
         ${indent}
-        <${Icon} name=${signOf(each.name)} small />
+        <${Icon} name=${signOf(line.name)} small />
         ${name}
       </div>`;
     return html`<a
-      ...${given}
-      href=${changed({ note: each.id, at: "" })}
-      aria-selected=${each.id === current}
-      onClick=${() => (focused.value = each.key)}
+      ...${attributes}
+      href=${changed({ note: line.id, at: "" })}
+      aria-selected=${line.id === current}
+      onClick=${() => (focused.value = line.key)}
     >
       ${indent}
       ${name}
@@ -187,20 +188,20 @@ export function Tree() {
     class="scroll tree"
     ref=${scroll}
     onScroll=${virtual.measure}
-    onKeyDown=${keyed}
+    onKeyDown=${onKeyDown}
     data-over=${over.value === "/" ? "" : undefined}
     onDragOver=${(/** @type {DragEvent} */ event) => dragOver(event, "")}
     onDragEnd=${() => (over.value = "")}
     onDrop=${(/** @type {DragEvent} */ event) => drop(event, "")}
   >
     ${fault.value && html`<${Trouble} fault=${fault.value} again=${() => void readTree()} />`}
-    <div role="tree" aria-label="Files of the vault" style=${{ blockSize: `${shown.length * height.value}px` }}>
-      ${virtual.drawn(shown.length, focusAt).map(row)}
+    <div role="tree" aria-label="Files of the vault" style=${{ blockSize: `${treeLines.length * height.value}px` }}>
+      ${virtual.drawn(treeLines.length, focusAt).map(drawRow)}
     </div>
     <div class="leaf visually-hidden" ref=${probe} aria-hidden="true"></div>
     ${
       hasTree.value &&
-      !shown.length &&
+      !treeLines.length &&
       html`<${Empty} icon="folder" title="No notes yet"><p>The folder has no notes.</p><//>`
     }
   </div>`;

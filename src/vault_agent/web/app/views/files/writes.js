@@ -9,7 +9,7 @@ import { ask } from "../../wire.js";
 import { later } from "../../later.js";
 import { agoWords, fullDate, timeOf } from "../../words.js";
 import { closeOverlay } from "../frame/frame.js";
-import { undone } from "./after.js";
+import { takeBack } from "./after.js";
 
 const PAGE = 50;
 
@@ -33,7 +33,7 @@ export function Overlay() {
   void clock.value;
   const back = async (/** @type {string} */ id) => {
     busy.value = id;
-    if (await undone(id)) await read(false);
+    if (await takeBack(id)) await read(false);
     busy.value = "";
   };
   /** @param {Wire.LogEntry} write */

@@ -11,7 +11,7 @@ import { context, overlay } from "./frame.js";
 
 /** @typedef {{ name: string, icon: string, run: () => void, hidden?: boolean }} Entry */
 
-/** @param {import("./frame.js").Context} asked @returns {Entry[]} */
+/** @param {import("./frame.js").Context} target @returns {Entry[]} */
 function entriesOf({ kind, id, path }) {
   const changes = [
     {
@@ -60,9 +60,9 @@ function entriesOf({ kind, id, path }) {
   ];
 }
 
-/** @param {import("./frame.js").Context} asked */
-export function Context(asked) {
-  const { at, origin } = asked;
+/** @param {import("./frame.js").Context} target */
+export function Context(target) {
+  const { at, origin } = target;
   const close = () => (context.value = null);
   const anchor = {
     getBoundingClientRect: () => at,
@@ -70,7 +70,7 @@ export function Context(asked) {
     focus: () => origin.focus(),
   };
   return html`<${Menu} anchor=${anchor} label="What can be done" onClose=${close}>
-    ${entriesOf(asked)
+    ${entriesOf(target)
       .filter(({ hidden }) => !hidden)
       .map(
         ({ name, icon, run }) => html`<${Entry}

@@ -117,12 +117,12 @@ export function Top() {
   return html`<header class="top">
     <${VaultName} />
     <nav class="seg" aria-label=${words.views.nav}>
-      ${SEGMENTS.filter((each) => each !== "memory" || hasMemory.value).map(
+      ${SEGMENTS.filter((name) => name !== "memory" || hasMemory.value).map(
         (
-          each,
-        ) => html`<a key=${each} href=${changed({ view: each })} aria-current=${each === view ? "page" : undefined}>
-          <${Icon} name=${each} />
-          ${words.views[each]}
+          name,
+        ) => html`<a key=${name} href=${changed({ view: name })} aria-current=${name === view ? "page" : undefined}>
+          <${Icon} name=${name} />
+          ${words.views[name]}
         </a>`,
       )}
     </nav>
@@ -166,7 +166,7 @@ export function Stats() {
   void clock.value;
   const types = stats.value?.types ?? [];
   const kinds = KINDS.filter((kind) => kind !== "note")
-    .map((kind) => /** @type {const} */ ([kind, types.find((each) => each.type?.toLowerCase() === kind)?.count ?? 0]))
+    .map((kind) => /** @type {const} */ ([kind, types.find(({ type }) => type?.toLowerCase() === kind)?.count ?? 0]))
     .filter(([, n]) => n > 0)
     .sort(([, one], [, other]) => other - one)
     .slice(0, SHOWN);
@@ -188,7 +188,7 @@ export function Stats() {
           key=${kind}
           href=${changed({
             view: "notes",
-            type: [types.find((each) => each.type?.toLowerCase() === kind)?.type ?? ""],
+            type: [types.find(({ type }) => type?.toLowerCase() === kind)?.type ?? ""],
           })}
         >
           <b>${count(n)}</b> ${(n === 1 ? words.types : words.kinds)[kind].toLocaleLowerCase()}
@@ -231,14 +231,14 @@ const THUMBS = /** @type {const} */ ([...SEGMENTS, "settings"]);
 export function Thumbs() {
   const { view } = address.value;
   return html`<nav class="thumbs" aria-label=${words.views.nav}>
-    ${THUMBS.filter((each) => each !== "memory" || hasMemory.value).map(
-      (each) => html`<a
-        key=${each}
-        href=${changed({ view: each, note: each === "notes" && view === "notes" ? "" : address.value.note })}
-        aria-current=${each === view ? "page" : undefined}
+    ${THUMBS.filter((name) => name !== "memory" || hasMemory.value).map(
+      (name) => html`<a
+        key=${name}
+        href=${changed({ view: name, note: name === "notes" && view === "notes" ? "" : address.value.note })}
+        aria-current=${name === view ? "page" : undefined}
       >
-        <${Icon} name=${each === "settings" ? "gear" : each} />
-        ${words.views[each]}
+        <${Icon} name=${name === "settings" ? "gear" : name} />
+        ${words.views[name]}
       </a>`,
     )}
   </nav>`;

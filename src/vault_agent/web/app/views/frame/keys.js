@@ -8,15 +8,15 @@ import { closeOverlay } from "./frame.js";
 /** @import { Command } from "../../parts/commands.js" */
 
 export function Overlay() {
-  const all = [...commands.value.filter((each) => each.keys?.length), { id: "close", name: "Close", keys: ["Escape"] }];
-  const single = all.filter((each) => each.keys?.[0].length === 1);
-  const others = all.filter((each) => !single.includes(each));
+  const all = [...commands.value.filter(({ keys }) => keys?.length), { id: "close", name: "Close", keys: ["Escape"] }];
+  const single = all.filter(({ keys }) => keys?.[0].length === 1);
+  const others = all.filter((command) => !single.includes(command));
   /** @param {Pick<Command, "id" | "name" | "keys">[]} list */
   const table = (list) => html`<dl class="keys">
     ${list.map(
-      (each) => html`<div key=${each.id}>
-        <dt>${each.name}</dt>
-        <dd>${each.keys?.map((keys) => html`<${Key} keys=${keys} />`)}</dd>
+      (command) => html`<div key=${command.id}>
+        <dt>${command.name}</dt>
+        <dd>${command.keys?.map((keys) => html`<${Key} keys=${keys} />`)}</dd>
       </div>`,
     )}
   </dl>`;

@@ -51,20 +51,20 @@ function commandOptions(text) {
   const sought = text.toLocaleLowerCase().trim();
   return commands
     .peek()
-    .filter((each) => !each.hidden && each.name.toLocaleLowerCase().includes(sought))
-    .map((each) => ({
-      id: `command-${each.id}`,
-      icon: each.icon ?? "right",
-      name: each.name,
+    .filter((command) => !command.hidden && command.name.toLocaleLowerCase().includes(sought))
+    .map((command) => ({
+      id: `command-${command.id}`,
+      icon: command.icon ?? "right",
+      name: command.name,
       detail: "",
-      ranges: hitsOf(each.name, text),
-      keys: each.keys?.[0],
+      ranges: hitsOf(command.name, text),
+      keys: command.keys?.[0],
       group: "Commands",
-      run: each.run,
+      run: command.run,
     }));
 }
 
-/** With `pick`, a note is chosen for something else than to be read. @param {{ only?: string, pick?: Pick }} given */
+/** With `pick`, a note is chosen for something else than to be read. @param {{ only?: string, pick?: Pick }} props */
 export function Overlay({ only, pick }) {
   const text = useSignal("");
   const entered = useRef(false); // before the results of what was typed are here
@@ -74,7 +74,7 @@ export function Overlay({ only, pick }) {
     entered.current = ahead.entered;
   }, []);
   const hits = useSignal(/** @type {Option[]} */ ([]));
-  const found = useSignal(""); // the text that has these hits
+  const hitsText = useSignal(""); // the text that has these hits
   const at = useSignal(0);
   const leaves = useRef(false); // for the note that is opened
   const list = useRef(/** @type {HTMLElement | null} */ (null));
@@ -82,8 +82,8 @@ export function Overlay({ only, pick }) {
     newestOnly(async (abort, /** @type {string} */ q) => {
       const query = { q, kinds: only || pick ? "note" : "note,attachment", limit: MOST };
       if (!pick)
-        return (await ask("GET", "/suggest", { query, signal: abort })).data.suggestions.map((each) =>
-          asOption(each, pick),
+        return (await ask("GET", "/suggest", { query, signal: abort })).data.suggestions.map((hit) =>
+          asOption(hit, pick),
         );
       const replies = await Promise.allSettled(
         pick.among.map(async (vault) => {
@@ -97,41 +97,41 @@ export function Overlay({ only, pick }) {
     }),
   );
 
-  const shown = text.value;
-  const onlyCommands = shown.startsWith(">") && !only;
-  const sought = onlyCommands ? shown.slice(1) : shown.trim();
+  const input = text.value;
+  const onlyCommands = input.startsWith(">") && !only;
+  const sought = onlyCommands ? input.slice(1) : input.trim();
   useLayoutEffect(() => {
     // at once: an effect would ask a frame later
     at.value = 0;
-    const show = (/** @type {Option[]} */ now) => {
-      hits.value = now;
-      found.value = onlyCommands ? "" : sought;
+    const show = (/** @type {Option[]} */ results) => {
+      hits.value = results;
+      hitsText.value = onlyCommands ? "" : sought;
     };
     if (onlyCommands || !sought) return show([]);
     look.current(sought).then(
-      (now) => {
-        if (!now) return;
-        show(now);
-        announce(`${now.length} results`);
+      (results) => {
+        if (!results) return;
+        show(results);
+        announce(`${results.length} results`);
       },
       () => show([]),
     );
   }, [sought, onlyCommands]);
 
   /** @param {Kept[]} notes @param {string} group */
-  const kept = (notes, group) =>
-    notes.map((each) => ({
-      id: `note-${each.id}`,
-      type: each.type,
-      name: plain(each.title, 160),
-      detail: plain(each.path, 160),
+  const noteOptions = (notes, group) =>
+    notes.map((note) => ({
+      id: `note-${note.id}`,
+      type: note.type,
+      name: plain(note.title, 160),
+      detail: plain(note.path, 160),
       ranges: [],
       group,
-      run: () => go({ view: "notes", note: each.id }),
+      run: () => go({ view: "notes", note: note.id }),
     }));
   const last = () => {
     if (pick) return [];
-    const others = recent.value.filter(({ id }) => !starred.value.some((each) => each.id === id));
+    const others = recent.value.filter(({ id }) => !starred.value.some((note) => note.id === id));
     return [
       ...drafts.value.map(({ id, title, path }) => ({
         id: `draft-${id}`,
@@ -142,8 +142,8 @@ export function Overlay({ only, pick }) {
         group: "Text that is not saved",
         run: () => go({ view: "notes", note: id, edit: "1" }),
       })),
-      ...kept(starred.value.slice(0, MOST), "Starred"),
-      ...kept(others.slice(0, only ? MOST : 6), "Opened last"),
+      ...noteOptions(starred.value.slice(0, MOST), "Starred"),
+      ...noteOptions(others.slice(0, only ? MOST : 6), "Opened last"),
     ];
   };
   /** @type {Option[]} */
@@ -166,9 +166,9 @@ export function Overlay({ only, pick }) {
     if (option) setTimeout(option.run);
     else if (sought && !onlyCommands && !pick) setTimeout(() => go({ view: "notes", q: sought, note: "" }));
   };
-  const known = onlyCommands || !sought || found.value === sought;
+  const isCurrent = onlyCommands || !sought || hitsText.value === sought;
   const runChosen = () => {
-    entered.current = !known || text.peek() !== shown; // then when they are shown
+    entered.current = !isCurrent || text.peek() !== input; // then when they are shown
     if (!entered.current) run(options[chosen]);
   };
   useLayoutEffect(() => {
@@ -179,7 +179,7 @@ export function Overlay({ only, pick }) {
     setTimeout(() => (overlay.value = { name: "create", title: sought }));
   };
   /** @param {KeyboardEvent} event */
-  const keyed = (event) => {
+  const onKeyDown = (event) => {
     if (composing(event)) return;
     if (event.key === "Enter" && event.shiftKey && mayWrite.value && !onlyCommands && !pick) {
       event.preventDefault();
@@ -221,7 +221,7 @@ export function Overlay({ only, pick }) {
         if (!event.isComposing) text.value = event.target.value;
       }}
       onCompositionEnd=${(/** @type {Typed & InputEvent} */ event) => (text.value = event.target.value)}
-      onKeyDown=${keyed}
+      onKeyDown=${onKeyDown}
     />
     <div class="options" id="options" role="listbox" aria-label="Results" ref=${list} tabindex=${-1}>
       ${options.map((option, index) => {

@@ -10,8 +10,8 @@ import { overlay } from "./frame.js";
 export async function openToday() {
   const name = dayName(new Date());
   try {
-    const known = (await dailyNotes(name.slice(0, 7))).get(name);
-    if (known) go({ view: "notes", note: known.id });
+    const note = (await dailyNotes(name.slice(0, 7))).get(name);
+    if (note) go({ view: "notes", note: note.id });
     else if (mayWrite.value) overlay.value = { name: "create", title: await newDay(name) };
     else toast("There is no note of today.");
   } catch (error) {

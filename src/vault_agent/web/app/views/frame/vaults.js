@@ -18,17 +18,17 @@ const ICONS = /** @type {Record<string, string>} */ ({
 });
 const CLOSED = ["missing", "untrusted"];
 
-/** @param {{ anchor: HTMLElement, onClose: () => void }} given */
-export const Vaults = (given) => html`<${Menu} label="Vaults" ...${given}>
-  ${vaults.value.map((each) => html`<${Entry} key=${each.identity} vault=${each} />`)}
+/** @param {{ anchor: HTMLElement, onClose: () => void }} props */
+export const Vaults = (props) => html`<${Menu} label="Vaults" ...${props}>
+  ${vaults.value.map((vault) => html`<${Entry} key=${vault.identity} vault=${vault} />`)}
 <//>`;
 
-/** @param {{ vault: Wire.VaultState }} given */
+/** @param {{ vault: Wire.VaultState }} props */
 function Entry({ vault }) {
-  const here = vault.identity === vaultId.value;
-  const gone = CLOSED.includes(vault.state);
-  const said =
-    gone || vault.state === "error"
+  const isCurrent = vault.identity === vaultId.value;
+  const isClosed = CLOSED.includes(vault.state);
+  const detail =
+    isClosed || vault.state === "error"
       ? later.vaults[/** @type {"missing"} */ (vault.state)]
       : vault.notes === null
         ? later.vaults[/** @type {"closed"} */ (vault.state)]
@@ -37,13 +37,13 @@ function Entry({ vault }) {
     <${Check} />
     <${Icon} name=${ICONS[vault.role] ?? "folder"} />
     <bdi class="cut">${plain(vaultName(vault.identity), 60)}</bdi>
-    <small class="n num">${said}</small>
+    <small class="n num">${detail}</small>
   `;
-  if (gone)
+  if (isClosed)
     return html`<span class="entry mute" role="menuitemradio" aria-checked="false" aria-disabled="true">
       ${inside}
     </span>`;
-  return html`<a class="entry" role="menuitemradio" aria-checked=${here} href=${addressIn(vault.identity)}>
+  return html`<a class="entry" role="menuitemradio" aria-checked=${isCurrent} href=${addressIn(vault.identity)}>
     ${inside}
   </a>`;
 }
