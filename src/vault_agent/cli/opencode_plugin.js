@@ -36,14 +36,14 @@ const textOf = (parts) =>
     .join("\n")
 
 export const VaultAgent = async ({ client, directory }) => {
-  const given = new Map() // the texts for each session: they stand in each of its requests
+  const texts = new Map() // the texts for each session: they stand in each of its requests
   const ofAgents = new Set() // sessions that another session started
 
   async function tell(name, id, more = {}) {
     if (!id || ofAgents.has(id)) return
     const reply = await hook({ hook_event_name: name, session_id: id, cwd: directory, ...more })
     const text = reply?.hookSpecificOutput?.additionalContext
-    if (text) given.set(id, [...(given.get(id) ?? []), text])
+    if (text) texts.set(id, [...(texts.get(id) ?? []), text])
   }
 
   async function lastText(id) {
@@ -66,11 +66,11 @@ export const VaultAgent = async ({ client, directory }) => {
       } else if (event.type === "session.idle") {
         await tell(event.type, id, { last_assistant_message: await lastText(id) })
       } else if (event.type === "session.compacted") {
-        given.delete(id)
+        texts.delete(id)
         await tell(event.type, id, { compact_summary: await lastText(id) })
       } else if (event.type === "session.deleted") {
         await tell(event.type, id, { reason: "other", session_title: info?.title })
-        given.delete(id)
+        texts.delete(id)
       }
     },
     "chat.message": async (input, output) => {
@@ -78,7 +78,7 @@ export const VaultAgent = async ({ client, directory }) => {
       await tell("chat.message", input.sessionID, { prompt: textOf(output.parts), model })
     },
     "experimental.chat.system.transform": async (input, output) => {
-      for (const text of given.get(input.sessionID) ?? []) output.system.push(text)
+      for (const text of texts.get(input.sessionID) ?? []) output.system.push(text)
     },
   }
 }

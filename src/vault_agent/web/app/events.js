@@ -25,7 +25,7 @@ export function onNews(listener) {
 /** @param {News} news */
 function tell(news) {
   if (news.type === "state") live.value = news.data;
-  else for (const each of listeners) each(news);
+  else for (const listener of listeners) listener(news);
 }
 
 /** Follow the events of this vault for as long as the page lives. */

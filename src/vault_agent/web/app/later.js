@@ -184,7 +184,7 @@ export const later = {
   },
   memory: {
     untitled: (/** @type {string} */ agent) => `Session of ${agent}`,
-    got: (/** @type {number} */ n, /** @type {string} */ shown) => `${shown} ${some(n, "note", "notes")}`,
+    got: (/** @type {number} */ n, /** @type {string} */ text) => `${text} ${some(n, "note", "notes")}`,
     tokens: (/** @type {string} */ n, /** @type {string} */ most) => (most ? `${n} of ${most} tokens` : `${n} tokens`),
     events: { start: "At the start", prompt: "With a prompt", manual: "Asked for" },
     by: {
@@ -249,13 +249,13 @@ export const later = {
       interrupted: "Interrupted",
     },
     triggers: { user: "", start: "at the start", watch: "after a change", scan: "by a periodic check" },
-    summary: (/** @type {any} */ s) =>
+    summary: (/** @type {any} */ summary) =>
       [
-        s.added && `${s.added} added`,
-        s.changed && `${s.changed} changed`,
-        s.removed && `${s.removed} removed`,
-        s.renamed && `${s.renamed} renamed`,
-        s.embedded && `${s.embedded} embedded`,
+        summary.added && `${summary.added} added`,
+        summary.changed && `${summary.changed} changed`,
+        summary.removed && `${summary.removed} removed`,
+        summary.renamed && `${summary.renamed} renamed`,
+        summary.embedded && `${summary.embedded} embedded`,
       ]
         .filter(Boolean)
         .join(", ") || "Nothing had changed",

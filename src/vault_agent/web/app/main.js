@@ -49,11 +49,11 @@ function regain() {
   let left = TRIES;
   const timer = setInterval(() => {
     const lost = document.activeElement === document.body;
-    const shown = /** @type {HTMLElement | null} */ (
+    const target = /** @type {HTMLElement | null} */ (
       document.querySelector("main article.read") ?? document.querySelector("main [tabindex='0']")
     );
-    if (lost) shown?.focus({ preventScroll: true });
-    if (!lost || shown || !(left -= 1)) clearInterval(timer);
+    if (lost) target?.focus({ preventScroll: true });
+    if (!lost || target || !(left -= 1)) clearInterval(timer);
   }, SOON);
   return () => clearInterval(timer);
 }

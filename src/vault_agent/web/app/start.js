@@ -3,10 +3,10 @@
   "use strict";
   const root = document.documentElement;
   // A ticket leaves the address before anything else can see it. wire.js takes it from here.
-  const given = new URLSearchParams(location.hash.slice(1));
-  const ticket = given.get("ticket");
+  const params = new URLSearchParams(location.hash.slice(1));
+  const ticket = params.get("ticket");
   if (ticket) {
-    history.replaceState(null, "", `${location.pathname}#${given.get("to") ?? ""}`);
+    history.replaceState(null, "", `${location.pathname}#${params.get("to") ?? ""}`);
     Object.defineProperty(window, "vaultAgentTicket", { value: ticket, configurable: true });
   }
   // One that is put into the address of an open page opens it anew.

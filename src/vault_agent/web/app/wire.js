@@ -73,10 +73,10 @@ function openSession() {
 }
 
 async function begin() {
-  const given = window.vaultAgentTicket;
-  if (given) {
+  const ticket = window.vaultAgentTicket;
+  if (ticket) {
     delete window.vaultAgentTicket;
-    await change({ ticket: given });
+    await change({ ticket });
   } else if (!token() && !session) stopped.value = "session";
   else if (expiry(token() ?? session ?? "") - Date.now() / 1000 < RENEW_WITHIN) await change({});
 }
@@ -165,7 +165,7 @@ async function send(method, path, options) {
   if (stopped.value && !options.early) throw new Fault("STOPPED", "The page has stopped.");
   const late = AbortSignal.timeout(options.patience ?? PATIENCE);
   const streaming = options.headers?.Accept === "text/event-stream";
-  const signals = [options.signal, streaming ? null : late].filter((each) => !!each);
+  const signals = [options.signal, streaming ? null : late].filter((abort) => !!abort);
   const headers = { ...options.headers };
   const key = token() ?? session;
   if (key && page.key === "required") headers.Authorization = `Bearer ${key}`;
@@ -174,7 +174,7 @@ async function send(method, path, options) {
   if (options.etag) headers["If-None-Match"] = options.etag;
   let response;
   try {
-    response = await fetch((options.whole || options.early ? path : inVault(path)) + written(options.query), {
+    response = await fetch((options.whole || options.early ? path : inVault(path)) + formatQuery(options.query), {
       method,
       headers,
       body: options.bytes ?? (options.body === undefined ? undefined : JSON.stringify(options.body)),
@@ -225,11 +225,11 @@ function refusal(response, reply) {
 }
 
 /** Return a query string. Lists repeat their name. @param {Record<string, unknown>} [query] */
-function written(query) {
+function formatQuery(query) {
   const values = new URLSearchParams();
   for (const [name, value] of Object.entries(query ?? {})) {
     if (value === undefined || value === null || value === "") continue;
-    for (const each of Array.isArray(value) ? value : [value]) values.append(name, String(each));
+    for (const item of Array.isArray(value) ? value : [value]) values.append(name, String(item));
   }
   const text = values.toString();
   return text ? `?${text}` : "";
@@ -240,17 +240,17 @@ function written(query) {
  * is dropped (undefined).
  *
  * @template Result
- * @template {unknown[]} Given
- * @param {(signal: AbortSignal, ...given: Given) => Promise<Result>} task
+ * @template {unknown[]} Args
+ * @param {(signal: AbortSignal, ...args: Args) => Promise<Result>} task
  */
 export function newestOnly(task) {
   /** @type {AbortController | null} */
   let current = null;
-  const run = async (/** @type {Given} */ ...given) => {
+  const run = async (/** @type {Args} */ ...args) => {
     current?.abort();
     const mine = (current = new AbortController());
     try {
-      const result = await task(mine.signal, ...given);
+      const result = await task(mine.signal, ...args);
       return mine.signal.aborted ? undefined : result;
     } catch (error) {
       if (mine.signal.aborted) return undefined;

@@ -29,8 +29,8 @@ const VIEWS = ["notes", "graph", "memory", "jobs", "settings"];
 // The ID of a note is half of the SHA-256 (FIPS 180-4) of its path. The browser has that function only with a wait, and
 // not over plain HTTP, but an address must be read at once.
 
-const fractions = (/** @type {number} */ count, /** @type {(n: number) => number} */ of) =>
-  Int32Array.from(Array.from({ length: count }, (_, at) => ((of(primes[at]) % 1) * 2 ** 32) | 0));
+const fractions = (/** @type {number} */ count, /** @type {(n: number) => number} */ root) =>
+  Int32Array.from(Array.from({ length: count }, (_, index) => ((root(primes[index]) % 1) * 2 ** 32) | 0));
 const primes = Array.from({ length: 312 }, (_, n) => n).filter(
   (n) => n > 1 && !Array.from({ length: n }, (_, d) => d).some((d) => d > 1 && n % d === 0),
 );
@@ -38,7 +38,7 @@ const START = fractions(8, Math.sqrt);
 const ROUNDS = fractions(64, Math.cbrt);
 
 /** @param {number} value @param {number} by */
-const turned = (value, by) => (value >>> by) | (value << (32 - by));
+const rotate = (value, by) => (value >>> by) | (value << (32 - by));
 
 /** @param {string} path @returns {string} 32 hexadecimal digits */
 export function identify(path) {
@@ -51,25 +51,25 @@ export function identify(path) {
   const hash = START.slice();
   const w = new Int32Array(64);
   for (let block = 0; block < padded.length; block += 64) {
-    for (let at = 0; at < 64; at += 1) {
-      if (at < 16) {
-        w[at] = view.getInt32(block + at * 4);
+    for (let round = 0; round < 64; round += 1) {
+      if (round < 16) {
+        w[round] = view.getInt32(block + round * 4);
         continue;
       }
-      const [x, y] = [w[at - 15], w[at - 2]];
-      const s0 = turned(x, 7) ^ turned(x, 18) ^ (x >>> 3);
-      const s1 = turned(y, 17) ^ turned(y, 19) ^ (y >>> 10);
-      w[at] = w[at - 16] + s0 + w[at - 7] + s1;
+      const [x, y] = [w[round - 15], w[round - 2]];
+      const s0 = rotate(x, 7) ^ rotate(x, 18) ^ (x >>> 3);
+      const s1 = rotate(y, 17) ^ rotate(y, 19) ^ (y >>> 10);
+      w[round] = w[round - 16] + s0 + w[round - 7] + s1;
     }
     let [a, b, c, d, e, f, g, h] = hash;
-    for (let at = 0; at < 64; at += 1) {
-      const s1 = turned(e, 6) ^ turned(e, 11) ^ turned(e, 25);
-      const s0 = turned(a, 2) ^ turned(a, 13) ^ turned(a, 22);
-      const one = (h + s1 + ((e & f) ^ (~e & g)) + ROUNDS[at] + w[at]) | 0;
+    for (let round = 0; round < 64; round += 1) {
+      const s1 = rotate(e, 6) ^ rotate(e, 11) ^ rotate(e, 25);
+      const s0 = rotate(a, 2) ^ rotate(a, 13) ^ rotate(a, 22);
+      const one = (h + s1 + ((e & f) ^ (~e & g)) + ROUNDS[round] + w[round]) | 0;
       const two = (s0 + ((a & b) ^ (a & c) ^ (b & c))) | 0;
       [h, g, f, e, d, c, b, a] = [g, f, e, (d + one) | 0, c, b, a, (one + two) | 0];
     }
-    [a, b, c, d, e, f, g, h].forEach((value, at) => (hash[at] += value));
+    [a, b, c, d, e, f, g, h].forEach((value, index) => (hash[index] += value));
   }
   const id = [...hash.slice(0, 4)].map((value) => (value >>> 0).toString(16).padStart(8, "0")).join("");
   knowPath(id, path); // so that an address can name it
@@ -108,14 +108,14 @@ export function parsed(hash) {
   const [, view = "", note = "", query = ""] = /^#?\/?([\w-]*)(?:\/([^?]*))?(?:\?(.*))?$/s.exec(hash) ?? [];
   const values = new URLSearchParams(query);
   const isView = VIEWS.includes(view);
-  const found = /** @type {Address} */ ({
+  const target = /** @type {Address} */ ({
     view: isView ? view : "notes",
     note: isView ? idOf(note) : "",
   });
-  for (const name of TEXTS) found[name] = values.get(name) ?? "";
-  for (const name of LISTS) found[name] = values.getAll(name);
-  if (found.view === "graph" && found.note) found.near = found.near === "all" ? "" : found.near || found.note;
-  return found;
+  for (const name of TEXTS) target[name] = values.get(name) ?? "";
+  for (const name of LISTS) target[name] = values.getAll(name);
+  if (target.view === "graph" && target.note) target.near = target.near === "all" ? "" : target.near || target.note;
+  return target;
 }
 
 /** @param {Partial<Address>} target */

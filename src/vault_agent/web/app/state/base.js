@@ -47,20 +47,20 @@ function readYaml(source) {
   const block = (indent) => {
     const isList = /^ *-(\s|$)/.test(lines[0] ?? "");
     /** @type {any} */
-    const made = isList ? [] : {};
+    const result = isList ? [] : {};
     while (depth() === indent && /^-(\s|$)/.test(lines[0].slice(indent)) === isList) {
       const line = lines.shift()?.slice(indent).trimEnd() ?? "";
       if (isList) {
         const rest = line.slice(1).trimStart();
         if (ENTRY.test(rest)) lines.unshift(" ".repeat(indent + line.length - rest.length) + rest);
-        made.push(rest && !ENTRY.test(rest) ? scalar(rest) : below(indent));
+        result.push(rest && !ENTRY.test(rest) ? scalar(rest) : below(indent));
         continue;
       }
       const [, key, value = ""] = ENTRY.exec(line) ?? [];
       if (key === undefined) throw new Error("no entry of a map");
-      made[String(scalar(key))] = value ? scalar(value.trim()) : below(indent, true);
+      result[String(scalar(key))] = value ? scalar(value.trim()) : below(indent, true);
     }
-    return made;
+    return result;
   };
   /** What is indented below a line. @param {number} indent @param {boolean} [ofMap] whose lists need no indent */
   const below = (indent, ofMap = false) => {
@@ -149,16 +149,16 @@ function constantOf(text) {
 
 /** Read a statement of a filter, or return null. @param {string} text @returns {Reader | null} */
 export function readStatement(text) {
-  const [, not, name, method, given = "", compared, other] = STATEMENT.exec(text.slice(0, 1000).trim()) ?? [];
+  const [, not, name, method, args = "", compared, other] = STATEMENT.exec(text.slice(0, 1000).trim()) ?? [];
   if (!name) return null;
   const read = fieldOf(name.replace(/^note\["(.*)"\]$/, "note.$1"));
-  const values = [...given.matchAll(new RegExp(VALUE, "gu"))].map(([value]) => constantOf(value));
+  const values = [...args.matchAll(new RegExp(VALUE, "gu"))].map(([value]) => constantOf(value));
   /** @type {Reader | null} */
-  let says = null;
-  if (name === "file" && Object.hasOwn(OF_FILE, method ?? "")) says = (note) => OF_FILE[method](note, values);
-  else if (read && compared) says = (note) => COMPARED[compared](read(note), constantOf(other));
-  else if (read && Object.hasOwn(METHODS, method ?? "")) says = (note) => METHODS[method](read(note), values);
-  return says && not ? (note) => !says(note) : says;
+  let test = null;
+  if (name === "file" && Object.hasOwn(OF_FILE, method ?? "")) test = (note) => OF_FILE[method](note, values);
+  else if (read && compared) test = (note) => COMPARED[compared](read(note), constantOf(other));
+  else if (read && Object.hasOwn(METHODS, method ?? "")) test = (note) => METHODS[method](read(note), values);
+  return test && not ? (note) => !test(note) : test;
 }
 
 /**
@@ -168,22 +168,22 @@ export function readStatement(text) {
  */
 function readFilters(filters, unread) {
   if (typeof filters === "string") {
-    const says = readStatement(filters);
-    if (!says) unread.push(filters);
-    return says;
+    const test = readStatement(filters);
+    if (!test) unread.push(filters);
+    return test;
   }
   const [how = "and", list = []] = Object.entries(filters ?? {})[0] ?? [];
   const parts = [list ?? []].flat().map((/** @type {any} */ part) => readFilters(part, unread));
-  const says = /** @type {Reader[]} */ (parts.filter(Boolean));
-  if (how === "and") return (note) => says.every((part) => part(note));
-  if (says.length < parts.length) return null;
-  return (note) => says.some((part) => part(note)) === (how === "or");
+  const tests = /** @type {Reader[]} */ (parts.filter(Boolean));
+  if (how === "and") return (note) => tests.every((test) => test(note));
+  if (tests.length < parts.length) return null;
+  return (note) => tests.some((test) => test(note)) === (how === "or");
 }
 
 /** What a list of notes can filter by itself: the statements that all must be true. @param {any[]} all */
 function queryOf(all) {
-  const said = all.flatMap((filters) => (typeof filters === "string" ? filters : (filters?.and ?? [])));
-  const namedBy = (/** @type {RegExp} */ form) => said.flatMap((text) => form.exec(String(text))?.[1] ?? []);
+  const statements = all.flatMap((filters) => (typeof filters === "string" ? filters : (filters?.and ?? [])));
+  const namedBy = (/** @type {RegExp} */ form) => statements.flatMap((text) => form.exec(String(text))?.[1] ?? []);
   const [path] = namedBy(/^file\.inFolder\("([^"*?[\]]+)"\)$/);
   return { ...(path && { path: [path] }), tag: namedBy(/^file\.hasTag\("#?([^"]+)"\)$/) };
 }
@@ -216,7 +216,7 @@ export function parsed(source) {
       return {
         name: String(view.name ?? ""),
         columns: columns.filter((column) => column.read),
-        passes: (/** @type {BaseNote} */ note) => parts.every((says) => !says || says(note)),
+        passes: (/** @type {BaseNote} */ note) => parts.every((test) => !test || test(note)),
         order: (/** @type {BaseNote} */ one, /** @type {BaseNote} */ other) => {
           for (const { read, sign } of sorts) {
             const [a, b] = [String(simple(read?.(one))), String(simple(read?.(other)))];

@@ -48,9 +48,9 @@ export function parsed(source) {
         return { id, type, x, y, width, height, text: String(text ?? ""), color: String(color ?? "") };
       })
   );
-  const known = new Map(nodes.map((node) => [node.id, node]));
+  const nodesById = new Map(nodes.map((node) => [node.id, node]));
   const edges = listOf(data?.edges).flatMap((edge) => {
-    const [from, to] = [known.get(edge?.fromNode), known.get(edge?.toNode)];
+    const [from, to] = [nodesById.get(edge?.fromNode), nodesById.get(edge?.toNode)];
     return from && to
       ? [
           {

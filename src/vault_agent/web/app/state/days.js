@@ -17,10 +17,10 @@ const MOST = 200;
 export async function dailyNotes(...starts) {
   const path = starts.map((start) => `**/${start}-*`);
   const { data } = await ask("GET", "/notes", { query: { path, sort: "path", limit: MOST } });
-  const found = new Map(/** @type {[string, { id: string, folder: string }][]} */ ([]));
+  const days = new Map(/** @type {[string, { id: string, folder: string }][]} */ ([]));
   for (const { noteId, path } of data.notes)
-    if (DAY.test(nameOf(path))) found.set(nameOf(path), { id: noteId, folder: folderOf(path) });
-  return found;
+    if (DAY.test(nameOf(path))) days.set(nameOf(path), { id: noteId, folder: folderOf(path) });
+  return days;
 }
 
 /** The path of a new daily note, without its ending: beside the others of that year. @param {string} name */

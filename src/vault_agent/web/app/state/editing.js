@@ -116,13 +116,13 @@ export async function openEditor(id) {
   }
 }
 
-/** The editor that shows the text from now on. Return what takes it away; its text stays. @param {Surface} given */
-export function attach(given) {
+/** The editor that shows the text from now on. Return what takes it away; its text stays. @param {Surface} surface */
+export function attach(surface) {
   const mine = session;
-  if (mine) mine.surface = given;
+  if (mine) mine.surface = surface;
   return () => {
-    const text = given.body();
-    if (mine?.surface === given) mine.surface = still(text);
+    const text = surface.body();
+    if (mine?.surface === surface) mine.surface = still(text);
   };
 }
 
@@ -212,32 +212,32 @@ function bring(mine, base, disk) {
 
 /** Keep a text that a person has seen: the merged one, or one that a conflict ended in. @param {string} [text] */
 export function settle(text) {
-  const now = clash.peek();
-  if (!now || !session) return;
+  const current = clash.peek();
+  if (!current || !session) return;
   show(session, text ?? session.read(), [], true);
   clash.value = null;
-  session.saver.rebase(now.disk.text, now.disk.hash);
+  session.saver.rebase(current.disk.text, current.disk.hash);
   void session.saver.flush();
 }
 
 /** Show the draft that was offered, or forget it. @param {boolean} restored */
 export function answerOffer(restored) {
-  const found = offered.peek();
+  const offer = offered.peek();
   offered.value = null;
-  if (!found || !session) return;
-  if (!restored) return void (session.saver.dirty ? draft() : dropDraft(found.id));
+  if (!offer || !session) return;
+  if (!restored) return void (session.saver.dirty ? draft() : dropDraft(offer.id));
   const disk = { ...session.saver.base };
-  show(session, found.text, [], true);
-  if (found.hash === disk.hash) return typed();
-  session.saver.base = { text: found.base, hash: found.hash };
-  bring(session, found.base, disk);
+  show(session, offer.text, [], true);
+  if (offer.hash === disk.hash) return typed();
+  session.saver.base = { text: offer.base, hash: offer.hash };
+  bring(session, offer.base, disk);
 }
 
-/** Move the frontmatter into the text, or out of it. @param {boolean} is */
-export function showHead(is) {
+/** Move the frontmatter into the text, or out of it. @param {boolean} asText */
+export function showHead(asText) {
   if (!session) return;
   const text = session.read();
-  headAsText.value = is;
+  headAsText.value = asText;
   show(session, text);
 }
 

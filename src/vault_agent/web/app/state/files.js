@@ -43,30 +43,30 @@ function foldersIn(counted, path) {
 /** The lines of the tree, from the top. */
 export const lines = computed(() => {
   /** @type {Line[]} */
-  const found = [];
+  const rows = [];
   /** @param {string} path @param {Wire.FolderBranch[]} children @param {number} depth */
   const add = (path, children, depth) => {
     const { notes = [], cursor = null, beside = null } = contents.value[path] ?? {};
     const inside = foldersIn(children, path);
-    const listed = new Set(notes.map((each) => each.path)); // attachments whose text is searched are notes here
+    const listed = new Set(notes.map((note) => note.path)); // attachments whose text is searched are notes here
     const files = (cursor ? [] : (beside?.attachments ?? []))
-      .filter((each) => !listed.has(each.path))
+      .filter((file) => !listed.has(file.path))
       .sort((a, b) => collator.compare(a.name, b.name));
     const of = inside.length + notes.length + files.length + (cursor ? 1 : 0);
-    let at = 0;
+    let position = 0;
     /** @param {Partial<Line> & { kind: Line["kind"], key: string, path: string, name: string }} line */
-    const push = (line) => found.push({ depth, open: false, count: 0, id: "", at: (at += 1), of, ...line });
+    const push = (line) => rows.push({ depth, open: false, count: 0, id: "", at: (position += 1), of, ...line });
     for (const { folder, total, children: below } of inside) {
-      const shown = open.value.includes(folder);
+      const isOpen = open.value.includes(folder);
       push({
         kind: "folder",
         key: `${folder}/`,
         path: folder,
         name: lastOf(folder),
-        open: shown,
+        open: isOpen,
         count: total,
       });
-      if (shown) add(folder, below, depth + 1);
+      if (isOpen) add(folder, below, depth + 1);
     }
     for (const { noteId, path: file } of notes)
       push({ kind: "note", key: noteId, path: file, name: nameOf(file), id: noteId });
@@ -74,7 +74,7 @@ export const lines = computed(() => {
     if (cursor) push({ kind: "rest", key: `${path}?`, path, name: "" });
   };
   add("", folders.value, 1);
-  return found;
+  return rows;
 });
 
 /** Ask for the next notes of a folder, or for its first ones. @param {string} path @param {boolean} [anew] */
@@ -86,7 +86,7 @@ async function fetchNotes(path, anew = false) {
   let notes = before?.notes ?? [];
   let cursor = before?.cursor ?? null;
   // A folder that has just gone has nothing beside its notes.
-  const asked = anew
+  const attachments = anew
     ? ask("GET", "/attachments", { query: { folder: path } }).then(
         ({ data }) => data,
         () => null,
@@ -99,7 +99,7 @@ async function fetchNotes(path, anew = false) {
     notes = [...notes, ...data.notes];
     cursor = data.nextCursor;
   } while (cursor && notes.length < wanted);
-  const beside = asked ? await asked : (before?.beside ?? null);
+  const beside = attachments ? await attachments : (before?.beside ?? null);
   contents.value = { ...contents.peek(), [path]: { notes, cursor, beside } };
 }
 
@@ -111,7 +111,7 @@ export async function readText(path) {
 }
 
 /** Do something, and keep what went wrong to show it. @param {() => Promise<unknown>} work */
-async function tried(work) {
+async function attempt(work) {
   try {
     await work();
     fault.value = null;
@@ -122,22 +122,22 @@ async function tried(work) {
 
 /** Ask for the tree, and for what is shown of it. */
 export const readTree = () =>
-  tried(async () => {
+  attempt(async () => {
     const tree = ask("GET", "/folders").then(({ data }) => {
-      folders.value = data.folders.filter((each) => each.folder !== "");
+      folders.value = data.folders.filter((branch) => branch.folder !== "");
       hasTree.value = true;
     });
     await Promise.all([tree, ...["", ...open.peek()].map((path) => fetchNotes(path, true))]);
   });
 
 /** @param {string} path */
-export const fetchRest = (path) => tried(() => fetchNotes(path));
+export const fetchRest = (path) => attempt(() => fetchNotes(path));
 
-/** Open or close a folder. @param {string} path @param {boolean} shown */
-export function unfold(path, shown) {
-  open.value = shown ? [...open.peek(), path] : open.peek().filter((each) => each !== path);
+/** Open or close a folder. @param {string} path @param {boolean} isOpen */
+export function unfold(path, isOpen) {
+  open.value = isOpen ? [...open.peek(), path] : open.peek().filter((folder) => folder !== path);
   writeOfVault("folders", open.peek());
-  if (shown) void tried(() => fetchNotes(path, true));
+  if (isOpen) void attempt(() => fetchNotes(path, true));
 }
 
 const REVEALED = 10; // pages of a folder that are asked for to show one note
@@ -147,15 +147,15 @@ export async function reveal(path) {
   const above = folderOf(path)
     .split("/")
     .filter(Boolean)
-    .map((_, at, all) => all.slice(0, at + 1).join("/"));
-  const shut = above.filter((each) => !open.peek().includes(each));
+    .map((_, index, all) => all.slice(0, index + 1).join("/"));
+  const shut = above.filter((parent) => !open.peek().includes(parent));
   if (shut.length) open.value = [...open.peek(), ...shut];
-  await tried(async () => {
-    await Promise.all(shut.map((each) => fetchNotes(each, true)));
+  await attempt(async () => {
+    await Promise.all(shut.map((parent) => fetchNotes(parent, true)));
     const folder = folderOf(path);
     for (let page = 1; page < REVEALED; page += 1) {
       const { notes = [], cursor = null } = contents.peek()[folder] ?? {};
-      if (!cursor || notes.some((each) => each.path === path)) return;
+      if (!cursor || notes.some((note) => note.path === path)) return;
       await fetchNotes(folder);
     }
   });
@@ -181,7 +181,7 @@ export const followTree = () =>
  */
 
 /** @param {Wire.Written | Wire.OneJob} data @returns {Promise<Done>} */
-async function done(data) {
+async function whenDone(data) {
   if (!("job" in data)) {
     return {
       writeId: data.writeId,
@@ -192,14 +192,14 @@ async function done(data) {
       hash: data.hashBefore,
     };
   }
-  const job = await ended(data.job.id);
+  const job = await awaitJob(data.job.id);
   if (job.error) throw Object.assign(new Error(job.error.message), job.error);
   const { writeId = null, changed = 0, links = 0 } = job.summary ?? {};
   return { writeId, path: "", noteId: null, files: changed, links: links ?? 0, hash: null };
 }
 
 /** Wait for the end of a job. @param {string} id @returns {Promise<Wire.Job>} */
-async function ended(id) {
+async function awaitJob(id) {
   let stop = () => {};
   const heard = new Promise((resolve) => {
     stop = onNews(({ type, data }) => type === "job" && data.id === id && data.finishedAt && resolve(data));
@@ -214,7 +214,7 @@ const PATIENCE = 60_000; // ms; a move reads every note that may link to it
 
 /** Say what a move would change. @param {string} path @param {string} to @param {AbortSignal} abort */
 export const planMove = async (path, to, abort) =>
-  done(
+  whenDone(
     (await ask("POST", "/write/move", { body: { path, to, dryRun: true }, signal: abort, patience: PATIENCE })).data,
   );
 
@@ -226,7 +226,7 @@ export const planMove = async (path, to, abort) =>
  * @param {string} key
  */
 export const move = async (path, to, hash, key) =>
-  done(
+  whenDone(
     (
       await ask("POST", "/write/move", {
         body: { path, to, expectedHash: hash, idempotencyKey: key },
@@ -249,8 +249,8 @@ export const remove = async (path, hash) =>
 
 /** Take a write back. @param {string} writeId */
 export const undo = async (writeId) =>
-  done((await ask("POST", "/write/undo", { body: { writeId }, patience: PATIENCE })).data);
+  whenDone((await ask("POST", "/write/undo", { body: { writeId }, patience: PATIENCE })).data);
 
 /** A key by which the server knows a write that it has done already. */
 export const newKey = () =>
-  [...crypto.getRandomValues(new Uint8Array(16))].map((each) => each.toString(16).padStart(2, "0")).join("");
+  [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, "0")).join("");

@@ -50,7 +50,7 @@ const PLACES = 2 ** 22; // more than there are links
  */
 function descending(length, value) {
   const keys = new Float64Array(length);
-  for (let at = 0; at < length; at += 1) keys[at] = value(at) * PLACES + (PLACES - 1 - at);
+  for (let index = 0; index < length; index += 1) keys[index] = value(index) * PLACES + (PLACES - 1 - index);
   return Uint32Array.from(keys.sort(), (_, rank) => PLACES - 1 - (keys[length - 1 - rank] % PLACES));
 }
 
@@ -63,36 +63,36 @@ function descending(length, value) {
 function strongest(edges, weights, degree) {
   const order = descending(
     edges.length >> 1,
-    (at) =>
-      Math.min(weights[at] ?? 0, 0x7fff) * 0x10000 +
-      Math.min(degree[edges[2 * at]] + degree[edges[2 * at + 1]], 0xffff),
+    (edge) =>
+      Math.min(weights[edge] ?? 0, 0x7fff) * 0x10000 +
+      Math.min(degree[edges[2 * edge]] + degree[edges[2 * edge + 1]], 0xffff),
   );
-  const made = new Uint32Array(edges.length);
-  order.forEach((at, rank) => made.set([edges[2 * at], edges[2 * at + 1]], rank * 2));
-  return made;
+  const sorted = new Uint32Array(edges.length);
+  order.forEach((edge, rank) => sorted.set([edges[2 * edge], edges[2 * edge + 1]], rank * 2));
+  return sorted;
 }
 
 /** @param {Wire.WholeGraph} data @param {boolean} unresolved @param {string | null} tag @returns {Graph} */
 function columns(data, unresolved, tag) {
   const { nodes } = data;
   const count = nodes.title.length;
-  const edges = Uint32Array.from(data.edges.filter((each) => Number.isInteger(each) && each >= 0 && each < count));
-  const degree = Uint32Array.from(nodes.in, (value, at) => value + nodes.out[at]);
+  const edges = Uint32Array.from(data.edges.filter((node) => Number.isInteger(node) && node >= 0 && node < count));
+  const degree = Uint32Array.from(nodes.in, (value, node) => value + nodes.out[node]);
   const group = new Int32Array(count).fill(-1);
-  const folderGroup = Int32Array.from(nodes.folder, (at) => at ?? -1);
+  const folderGroup = Int32Array.from(nodes.folder, (folder) => folder ?? -1);
   return {
     revision: data.revision,
     ids: nodes.id,
     titles: nodes.title,
-    types: nodes.type.map((/** @type {number | null} */ at) => (at === null ? null : data.types[at])),
-    folders: nodes.folder.map((/** @type {number | null} */ at) => (at === null ? "" : data.folders[at])),
+    types: nodes.type.map((/** @type {number | null} */ index) => (index === null ? null : data.types[index])),
+    folders: nodes.folder.map((/** @type {number | null} */ index) => (index === null ? "" : data.folders[index])),
     days: nodes.day,
-    tags: nodes.tags.map((/** @type {number[]} */ list) => list.map((at) => data.tags[at])),
+    tags: nodes.tags.map((/** @type {number[]} */ list) => list.map((index) => data.tags[index])),
     degree,
     group,
     folderGroup,
     edges: strongest(edges, data.weights, degree),
-    ranked: descending(count, (at) => degree[at]),
+    ranked: descending(count, (node) => degree[node]),
     tag,
     ...sunflower(folderGroup, degree),
     names: [],
@@ -130,10 +130,10 @@ const load = newestOnly(async (abort, /** @type {boolean} */ unresolved) => {
     if (!next.names.length) void name(next, abort).catch(() => undefined);
     for (let tries = 0; !graph.peek()?.laid && tries < TRIES && !abort.aborted; tries += 1) {
       await new Promise((done) => setTimeout(done, AGAIN));
-      const again = { .../** @type {Graph} */ (graph.peek()) };
+      const copy = { .../** @type {Graph} */ (graph.peek()) };
       if (abort.aborted) return;
-      await place(again, unresolved, positionsOf(abort), abort);
-      if (again.laid && !abort.aborted) graph.value = again;
+      await place(copy, unresolved, positionsOf(abort), abort);
+      if (copy.laid && !abort.aborted) graph.value = copy;
     }
   } catch (error) {
     if (!abort.aborted) graphFault.value = /** @type {Fault} */ (error);
@@ -143,7 +143,7 @@ const load = newestOnly(async (abort, /** @type {boolean} */ unresolved) => {
 /** Where notes are, by their IDs. @param {Graph} of */
 function placesOf({ ids, x, y }) {
   const places = new Map(/** @type {[string, [number, number]][]} */ ([]));
-  ids.forEach((id, at) => id && places.set(id, [x[at], y[at]]));
+  ids.forEach((id, node) => id && places.set(id, [x[node], y[node]]));
   return places;
 }
 
@@ -165,10 +165,10 @@ async function place(into, unresolved, positions, signal) {
   try {
     const { data } = await positions;
     const notes = into.ids.filter((id) => id !== null).length;
-    const found = parsed(data, notes);
-    if (!found) return;
-    into.x.set(found.x);
-    into.y.set(found.y);
+    const layout = parsed(data, notes);
+    if (!layout) return;
+    into.x.set(layout.x);
+    into.y.set(layout.y);
     if (unresolved) Object.assign(into, carriedOver(into.ids, into.edges, placesOf(into), into));
     into.laid = true;
   } catch (error) {
@@ -187,14 +187,14 @@ async function name(into, signal) {
     });
     if (data.revision !== into.revision) return;
     into.group.set(/** @type {number[]} */ (data.members).slice(0, into.group.length));
-    const names = data.communities.map((each) => ({
-      group: each.id,
-      name: each.label,
-      size: each.size,
+    const names = data.communities.map((community) => ({
+      group: community.id,
+      name: community.label,
+      size: community.size,
     }));
     into.names = names;
-    const shown = graph.peek(); // perhaps the same graph with better positions
-    if (shown?.revision === into.revision) shown.names = names;
+    const current = graph.peek(); // perhaps the same graph with better positions
+    if (current?.revision === into.revision) current.names = names;
     grouped.value += 1;
   } catch (error) {
     if (signal.aborted) throw error;
@@ -232,15 +232,15 @@ export function neighbours(of, from) {
 /** Which nodes pass, as 1 and 0. @param {Graph} of @param {Filter} by @param {(type: string | null) => string} kind */
 export function passing(of, by, kind) {
   const mask = new Uint8Array(of.ids.length);
-  for (let at = 0; at < mask.length; at += 1) {
-    const id = of.ids[at];
-    const day = of.days[at];
-    if (by.hidden.includes(id === null ? "missing" : kind(of.types[at]))) continue;
-    if (!by.orphans && !of.degree[at]) continue;
+  for (let node = 0; node < mask.length; node += 1) {
+    const id = of.ids[node];
+    const day = of.days[node];
+    if (by.hidden.includes(id === null ? "missing" : kind(of.types[node]))) continue;
+    if (!by.orphans && !of.degree[node]) continue;
     if (day !== null && (day < by.first || day > by.last)) continue;
-    if (by.folder && of.folders[at] !== by.folder && !of.folders[at].startsWith(`${by.folder}/`)) continue;
-    if (by.tag && !of.tags[at].some((tag) => tag === by.tag || tag.startsWith(`${by.tag}/`))) continue;
-    mask[at] = 1;
+    if (by.folder && of.folders[node] !== by.folder && !of.folders[node].startsWith(`${by.folder}/`)) continue;
+    if (by.tag && !of.tags[node].some((tag) => tag === by.tag || tag.startsWith(`${by.tag}/`))) continue;
+    mask[node] = 1;
   }
   return mask;
 }

@@ -58,7 +58,7 @@ async function having(text, by, signal) {
     const filters = { ...filtersOf(by), projects: by.project };
     const body = { query: text, match: "all", limit: PAGE, filters, ...(cursor && { cursor }) };
     const { data } = await ask("POST", "/search", { body, signal });
-    for (const each of /** @type {Wire.Answer} */ (data).results) ids.add(each.noteId);
+    for (const hit of /** @type {Wire.Answer} */ (data).results) ids.add(hit.noteId);
     cursor = data.hasMore && data.results.length && ids.size < MOST ? data.nextCursor : null;
   } while (cursor);
   return ids;
@@ -68,7 +68,7 @@ async function having(text, by, signal) {
  * The nodes that pass the filters of a query and have its words in the title or in the text.
  * @param {Graph} of @param {string} query @param {AbortSignal} signal @returns {Promise<Match>}
  */
-async function found({ ids, titles }, query, signal) {
+async function findMatch({ ids, titles }, query, signal) {
   const { rest, filters: by } = split(query);
   const text = rest.trim();
   const filtered = Boolean(
@@ -82,11 +82,11 @@ async function found({ ids, titles }, query, signal) {
   const parts = /["[(]|(^|\s)-/.test(text) ? null : text.toLocaleLowerCase().split(/\s+/);
   const mask = new Uint8Array(ids.length);
   let count = 0;
-  ids.forEach((id, at) => {
+  ids.forEach((id, node) => {
     if (id === null || (inside && !inside.has(id))) return;
-    const title = titles[at].toLocaleLowerCase();
+    const title = titles[node].toLocaleLowerCase();
     if (hits && !hits.has(id) && !parts?.every((part) => title.includes(part))) return;
-    mask[at] = 1;
+    mask[node] = 1;
     count += 1;
   });
   return { mask, count, cut: Boolean(hits && hits.size >= MOST), fault: null };
@@ -99,7 +99,7 @@ export const match = newestOnly(async (abort, /** @type {Graph} */ of, /** @type
     return;
   }
   try {
-    const next = await found(of, text, abort);
+    const next = await findMatch(of, text, abort);
     if (!abort.aborted) matched.value = next;
   } catch (error) {
     if (abort.aborted) return;

@@ -11,12 +11,12 @@ export const session = signal(/** @type {Wire.SessionDetail | null} */ (null));
 export const journals = signal(/** @type {Wire.ShownJournal[] | null} */ (null));
 export const memoryFault = signal(/** @type {Fault | null} */ (null));
 
-/** @template T @param {Promise<T>} asked @param {(found: T) => void} keep @param {AbortSignal} abort */
-async function kept(asked, keep, abort) {
+/** @template T @param {Promise<T>} request @param {(reply: T) => void} keep @param {AbortSignal} abort */
+async function keepReply(request, keep, abort) {
   try {
-    const found = await asked;
+    const reply = await request;
     if (abort.aborted) return;
-    keep(found);
+    keep(reply);
     memoryFault.value = null;
   } catch (error) {
     if (!abort.aborted) memoryFault.value = /** @type {Fault} */ (error);
@@ -26,7 +26,7 @@ async function kept(asked, keep, abort) {
 /** Ask for the newest sessions, as many as are shown. */
 export const loadSessions = newestOnly((abort, /** @type {string} */ project) => {
   const limit = Math.min(100, Math.max(PAGE, sessions.peek()?.list.length ?? 0));
-  return kept(
+  return keepReply(
     ask("GET", "/memory/sessions", { whole: true, query: { limit, project }, signal: abort }),
     ({ data }) => (sessions.value = { list: data.sessions, cursor: data.nextCursor }),
     abort,
@@ -35,14 +35,14 @@ export const loadSessions = newestOnly((abort, /** @type {string} */ project) =>
 
 /** Ask for the sessions before those that are shown. */
 export const olderSessions = newestOnly((abort, /** @type {string} */ project) => {
-  const now = sessions.peek();
-  return kept(
+  const current = sessions.peek();
+  return keepReply(
     ask("GET", "/memory/sessions", {
       whole: true,
-      query: { limit: PAGE, project, cursor: now?.cursor },
+      query: { limit: PAGE, project, cursor: current?.cursor },
       signal: abort,
     }),
-    ({ data }) => (sessions.value = { list: [...(now?.list ?? []), ...data.sessions], cursor: data.nextCursor }),
+    ({ data }) => (sessions.value = { list: [...(current?.list ?? []), ...data.sessions], cursor: data.nextCursor }),
     abort,
   );
 });
@@ -52,12 +52,12 @@ export const readSession = async (id, signal) => (await ask("GET", pathOf(id), {
 
 /** Ask for one session with all that it got, to show it alone. */
 export const loadSession = newestOnly((abort, /** @type {string} */ id) =>
-  kept(readSession(id, abort), (found) => (session.value = found), abort),
+  keepReply(readSession(id, abort), (detail) => (session.value = detail), abort),
 );
 
 /** Ask for the journals. */
 export const loadJournals = newestOnly((abort, /** @type {string} */ project) =>
-  kept(
+  keepReply(
     ask("GET", "/journals", { whole: true, query: { limit: JOURNALS, project }, signal: abort }),
     ({ data }) => (journals.value = data.journals),
     abort,
@@ -88,13 +88,13 @@ export const makeJournal = (sessionId) => ask("POST", "/journals", { whole: true
  * @param {Wire.DeliveredNote[]} after
  */
 export function difference(before, after) {
-  const key = (/** @type {Wire.DeliveredNote} */ each) => `${each.vault} ${each.noteId}`;
-  const [had, has] = [new Set(before.map(key)), new Set(after.map(key))];
-  const other = new Set(before.filter((each) => each.changed).map(key));
+  const key = (/** @type {Wire.DeliveredNote} */ note) => `${note.vault} ${note.noteId}`;
+  const [keysBefore, keysAfter] = [new Set(before.map(key)), new Set(after.map(key))];
+  const changed = new Set(before.filter((note) => note.changed).map(key));
   return {
-    come: after.filter((each) => !had.has(key(each))),
-    go: before.filter((each) => !has.has(key(each))),
-    changed: after.filter((each) => other.has(key(each))),
-    stay: after.filter((each) => had.has(key(each)) && !other.has(key(each))),
+    come: after.filter((note) => !keysBefore.has(key(note))),
+    go: before.filter((note) => !keysAfter.has(key(note))),
+    changed: after.filter((note) => changed.has(key(note))),
+    stay: after.filter((note) => keysBefore.has(key(note)) && !changed.has(key(note))),
   };
 }

@@ -20,13 +20,13 @@ function differences(from, to) {
   if (!parts) return [{ from: first, to: first + old.length, lines: made }];
   /** @type {Hunk[]} */
   const hunks = [];
-  let [at, changes] = [first, false];
+  let [line, changes] = [first, false];
   for (const { added, removed, value } of parts) {
-    if ((added || removed) && !changes) hunks.push({ from: at, to: at, lines: [] });
+    if ((added || removed) && !changes) hunks.push({ from: line, to: line, lines: [] });
     changes = added || removed;
-    if (!added) at += value.length;
+    if (!added) line += value.length;
     const hunk = hunks.at(-1);
-    if (removed && hunk) hunk.to = at;
+    if (removed && hunk) hunk.to = line;
     if (added && hunk) hunk.lines.push(...value);
   }
   return hunks;
@@ -43,38 +43,38 @@ function differences(from, to) {
  */
 export function merge3(base, mine, theirs) {
   const old = base.split("\n");
-  const ours = differences(old, mine.split("\n")).map((each) => ({ ...each, own: true }));
-  const others = differences(old, theirs.split("\n")).map((each) => ({ ...each, own: false }));
+  const ours = differences(old, mine.split("\n")).map((hunk) => ({ ...hunk, own: true }));
+  const others = differences(old, theirs.split("\n")).map((hunk) => ({ ...hunk, own: false }));
   const hunks = [...ours, ...others].sort((a, b) => a.from - b.from || a.to - b.to);
   /** @type {string[]} */
   const out = [];
   /** @type {[number, number][]} */
-  const from = [];
-  let [done, conflicts, at] = [0, 0, 0];
-  while (at < hunks.length) {
-    const start = hunks[at].from;
-    let end = hunks[at].to;
-    let next = at + 1;
+  const theirLines = [];
+  let [done, conflicts, index] = [0, 0, 0];
+  while (index < hunks.length) {
+    const start = hunks[index].from;
+    let end = hunks[index].to;
+    let next = index + 1;
     while (next < hunks.length && hunks[next].from <= end) end = Math.max(end, hunks[next++].to);
-    const group = hunks.slice(at, next);
+    const group = hunks.slice(index, next);
     out.push(...old.slice(done, start));
     const [own, other] = [true, false].map((side) =>
       applied(
         old,
-        group.filter((each) => each.own === side),
+        group.filter((hunk) => hunk.own === side),
         start,
         end,
       ),
     );
-    const both = group.some((each) => each.own) && group.some((each) => !each.own);
-    const taken = group.some((each) => each.own) ? own : other;
+    const both = group.some((hunk) => hunk.own) && group.some((hunk) => !hunk.own);
+    const taken = group.some((hunk) => hunk.own) ? own : other;
     if (both && own.join("\n") !== other.join("\n")) conflicts += 1;
-    if (!both && taken === other) from.push([out.length, out.length + taken.length]);
+    if (!both && taken === other) theirLines.push([out.length, out.length + taken.length]);
     out.push(...taken);
-    [done, at] = [end, next];
+    [done, index] = [end, next];
   }
   out.push(...old.slice(done));
-  return { text: out.join("\n"), conflicts, theirs: from };
+  return { text: out.join("\n"), conflicts, theirs: theirLines };
 }
 
 /**
@@ -87,9 +87,9 @@ export function merge3(base, mine, theirs) {
 function applied(old, hunks, start, end) {
   const out = [];
   let done = start;
-  for (const each of hunks) {
-    out.push(...old.slice(done, each.from), ...each.lines);
-    done = each.to;
+  for (const hunk of hunks) {
+    out.push(...old.slice(done, hunk.from), ...hunk.lines);
+    done = hunk.to;
   }
   return [...out, ...old.slice(done, end)];
 }

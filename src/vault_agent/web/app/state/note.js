@@ -50,8 +50,8 @@ const valuesOf = (properties, ...keys) =>
 /** @param {string} id @param {Omit<Wire.RenderedNote, "assets">} data @param {string | null} tag @returns {Note} */
 function fromReply(id, data, tag) {
   const { properties } = data;
-  const row = results.peek().rows.find((each) => each.id === id);
-  const tags = valuesOf(properties, "tags", "tag").map((each) => each.replace(/^#/, ""));
+  const row = results.peek().rows.find((result) => result.id === id);
+  const tags = valuesOf(properties, "tags", "tag").map((name) => name.replace(/^#/, ""));
   return {
     id,
     path: data.path,
@@ -77,10 +77,10 @@ function fromReply(id, data, tag) {
  * @returns {Promise<Note>}
  */
 export async function readNote(id, signal) {
-  const known = cache.get(id);
+  const cached = cache.get(id);
   try {
-    const { data, tag, warnings } = await ask("GET", `/notes/${id}/html`, { signal, etag: known?.tag });
-    if (!data && known) return keep(known);
+    const { data, tag, warnings } = await ask("GET", `/notes/${id}/html`, { signal, etag: cached?.tag });
+    if (!data && cached) return keep(cached);
     const isBroken = warnings.some(({ code }) => code === "FRONTMATTER_PARSE_FAILED");
     return keep({ ...fromReply(data.noteId ?? id, data, tag), isBroken });
   } catch (error) {
@@ -125,14 +125,14 @@ function keep(read) {
 async function followMove(id) {
   if (!mayWrite.peek()) return false;
   const reply = await ask("GET", "/writes", { query: { limit: 200 } }).catch(() => null);
-  let [now, path] = [id, ""];
+  let [moved, path] = [id, ""];
   for (const { files } of [...(reply?.data.writes ?? [])].reverse())
     for (const file of files)
-      if (file.before && identify(file.before) === now) [now, path] = [identify(file.path), file.path];
-  if (now === id) return false;
-  noteMoved(id, { id: now, title: nameOf(path), path, type: null });
-  knowPath(now, path);
-  if (address.peek().note === id) go({ note: now }, { replace: true });
+      if (file.before && identify(file.before) === moved) [moved, path] = [identify(file.path), file.path];
+  if (moved === id) return false;
+  noteMoved(id, { id: moved, title: nameOf(path), path, type: null });
+  knowPath(moved, path);
+  if (address.peek().note === id) go({ note: moved }, { replace: true });
   return true;
 }
 
@@ -144,17 +144,17 @@ async function followText(id, hash) {
   if (address.peek().edit) return false; // the editor has what is typed, and looks itself
   const others = lately.filter((other) => other !== id);
   const notes = hash ? await Promise.all(others.map((other) => readNote(other).catch(() => null))) : [];
-  const [found, ...more] = notes.filter((read) => read?.hash === hash);
-  if (!found || more.length || address.peek().note !== id) return false;
-  noteMoved(id, found);
-  go({ note: found.id }, { replace: true });
+  const [match, ...more] = notes.filter((read) => read?.hash === hash);
+  if (!match || more.length || address.peek().note !== id) return false;
+  noteMoved(id, match);
+  go({ note: match.id }, { replace: true });
   return true;
 }
 
 const open = newestOnly(async (abort, /** @type {string} */ id) => {
   noteFault.value = null;
-  const known = cache.get(id);
-  if (known && note.peek()?.id !== id) note.value = known;
+  const cached = cache.get(id);
+  if (cached && note.peek()?.id !== id) note.value = cached;
   try {
     const read = await readNote(id, abort);
     if (abort.aborted) return;
@@ -166,25 +166,25 @@ const open = newestOnly(async (abort, /** @type {string} */ id) => {
     noteFault.value = /** @type {Fault} */ (error);
     if (/** @type {Fault} */ (error).status === 404) {
       cache.delete(id);
-      if (known) lost = { id, hash: known.hash };
+      if (cached) lost = { id, hash: cached.hash };
       if (await followMove(id)) return;
       if (lost.id !== id)
         forgetNote(id); // also when the person has gone on meanwhile
       else if (await followText(id, lost.hash)) return;
       if (abort.aborted) return;
     }
-    if (!known || /** @type {Fault} */ (error).status === 404) note.value = null;
+    if (!cached || /** @type {Fault} */ (error).status === 404) note.value = null;
   }
 });
 
 /** Ask again for the note. */
 export const reopen = async () => void (address.peek().note && (await open(address.peek().note)));
 
-let shown = "";
+let shownId = "";
 effect(() => {
   const { note: id } = address.value;
-  if (!health.value || id === shown) return;
-  shown = id;
+  if (!health.value || id === shownId) return;
+  shownId = id;
   if (id) {
     void open(id);
   } else {
@@ -197,5 +197,5 @@ effect(() => {
   if (!revision.value) return;
   const ids = touched.peek();
   const isGone = noteFault.peek()?.status === 404; // it may come back, or be found
-  if (shown && (isGone || ids === null || ids.includes(shown))) void open(shown);
+  if (shownId && (isGone || ids === null || ids.includes(shownId))) void open(shownId);
 });

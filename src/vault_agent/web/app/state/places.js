@@ -15,7 +15,7 @@ export function parsed(bytes, nodes) {
   if (head.getUint32(0, true) !== MAGIC || head.getUint32(4, true) !== nodes) return null;
   const x = new Float32Array(bytes.slice(HEAD, HEAD + nodes * 4));
   const y = new Float32Array(bytes.slice(HEAD + nodes * 4));
-  for (let at = 0; at < nodes; at += 1) if (!Number.isFinite(x[at]) || !Number.isFinite(y[at])) return null;
+  for (let node = 0; node < nodes; node += 1) if (!Number.isFinite(x[node]) || !Number.isFinite(y[node])) return null;
   return { x, y };
 }
 
@@ -30,10 +30,10 @@ export function sunflower(group, degree) {
   const y = new Float32Array(count);
   /** @type {Map<number, number[]>} */
   const members = new Map();
-  for (let at = 0; at < count; at += 1) {
-    const known = members.get(group[at]);
-    if (known) known.push(at);
-    else members.set(group[at], [at]);
+  for (let node = 0; node < count; node += 1) {
+    const list = members.get(group[node]);
+    if (list) list.push(node);
+    else members.set(group[node], [node]);
   }
   const sorted = [...members.entries()].sort(
     (a, b) => Number(a[0] < 0) - Number(b[0] < 0) || b[1].length - a[1].length || a[0] - b[0],
@@ -45,10 +45,10 @@ export function sunflower(group, degree) {
     area += Math.PI * reach * reach * 1.35;
     const [cx, cy] = [Math.cos(rank * GOLDEN) * far, Math.sin(rank * GOLDEN) * far];
     list.sort((a, b) => degree[b] - degree[a] || a - b);
-    list.forEach((at, seed) => {
+    list.forEach((node, seed) => {
       const out = 7 * Math.sqrt(seed + 0.5);
-      x[at] = cx + Math.cos(seed * GOLDEN) * out;
-      y[at] = cy + Math.sin(seed * GOLDEN) * out;
+      x[node] = cx + Math.cos(seed * GOLDEN) * out;
+      y[node] = cy + Math.sin(seed * GOLDEN) * out;
     });
   });
   return { x, y };
@@ -56,29 +56,29 @@ export function sunflower(group, degree) {
 
 /**
  * Give nodes the places they had. New ones begin in the middle of their neighbours.
- * @param {(string | null)[]} ids @param {ArrayLike<number>} edges @param {Map<string, [number, number]>} known
+ * @param {(string | null)[]} ids @param {ArrayLike<number>} edges @param {Map<string, [number, number]>} places
  * @param {{ x: Float32Array, y: Float32Array }} otherwise
  */
-export function carriedOver(ids, edges, known, otherwise) {
+export function carriedOver(ids, edges, places, otherwise) {
   const { x, y } = otherwise;
   const sums = new Map(/** @type {[number, number[]][]} */ ([]));
-  const has = ids.map((id) => id !== null && known.has(id));
+  const hasPlace = ids.map((id) => id !== null && places.has(id));
   for (let at = 0; at < edges.length; at += 2) {
     for (const [one, other] of [
       [edges[at], edges[at + 1]],
       [edges[at + 1], edges[at]],
     ]) {
-      if (has[one] || !has[other]) continue;
+      if (hasPlace[one] || !hasPlace[other]) continue;
       const sum = sums.get(one) ?? [0, 0, 0];
-      const [ox, oy] = /** @type {[number, number]} */ (known.get(/** @type {string} */ (ids[other])));
+      const [ox, oy] = /** @type {[number, number]} */ (places.get(/** @type {string} */ (ids[other])));
       sums.set(one, [sum[0] + ox, sum[1] + oy, sum[2] + 1]);
     }
   }
-  ids.forEach((id, at) => {
-    const place = id === null ? undefined : known.get(id);
-    const sum = sums.get(at);
-    if (place) [x[at], y[at]] = place;
-    else if (sum) [x[at], y[at]] = [sum[0] / sum[2] + (at % 7) - 3, sum[1] / sum[2] + (at % 5) - 2];
+  ids.forEach((id, node) => {
+    const place = id === null ? undefined : places.get(id);
+    const sum = sums.get(node);
+    if (place) [x[node], y[node]] = place;
+    else if (sum) [x[node], y[node]] = [sum[0] / sum[2] + (node % 7) - 3, sum[1] / sum[2] + (node % 5) - 2];
   });
   return { x, y };
 }
@@ -103,11 +103,11 @@ export function near(edges, node, depth, mask = null, most = Infinity) {
 
 /** The nodes that links lead to from a node, or from there to it. @param {Uint32Array} edges @param {number} node */
 export function linkedWith(edges, node) {
-  const found = new Set(/** @type {number[]} */ ([]));
+  const linked = new Set(/** @type {number[]} */ ([]));
   for (let at = 0; at < edges.length; at += 2) {
-    if (edges[at] === node) found.add(edges[at + 1]);
-    else if (edges[at + 1] === node) found.add(edges[at]);
+    if (edges[at] === node) linked.add(edges[at + 1]);
+    else if (edges[at + 1] === node) linked.add(edges[at]);
   }
-  found.delete(node);
-  return found;
+  linked.delete(node);
+  return linked;
 }

@@ -15,7 +15,7 @@ export const nameOf = (path) => withoutEnding(lastOf(path));
 export const tidy = (folder) =>
   folder
     .split("/")
-    .map((each) => each.trim())
+    .map((part) => part.trim())
     .filter(Boolean)
     .join("/");
 
@@ -126,7 +126,7 @@ export function telling(words) {
 export function tellingRanges(text, ranges) {
   const words = inUnits(text, ranges).map(([start, end]) => text.slice(start, end));
   const told = new Set(telling(words));
-  return ranges.filter((_, at) => told.has(words[at]));
+  return ranges.filter((_, index) => told.has(words[index]));
 }
 
 /**

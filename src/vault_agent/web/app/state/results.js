@@ -150,15 +150,15 @@ export async function page(cursor, mode, signal, limit = PAGE, explain = false) 
   const filters = { ...filtersOf(criteria.peek()), projects: project };
   const body = { query: text.slice(0, 1000), limit: BEST, mode, filters, explain, ...(cursor && { cursor }) };
   const { data, time } = await ask("POST", "/search", { body, signal });
-  const found = /** @type {Wire.Answer} */ (data); // not the compact ones
+  const answer = /** @type {Wire.Answer} */ (data); // not the compact ones
   return {
-    rows: found.results.map(fromSearch),
+    rows: answer.results.map(fromSearch),
     total: null,
     more: data.hasMore,
     cursor: data.nextCursor,
     time,
     mode: data.usedMode,
-    byMeaning: Boolean(found.unknown?.length) && found.results.every((hit) => hit.reason === "embedding_match"),
+    byMeaning: Boolean(answer.unknown?.length) && answer.results.every((hit) => hit.reason === "embedding_match"),
     indexedAt: data.indexedAt ?? null,
   };
 }
@@ -167,9 +167,9 @@ export async function page(cursor, mode, signal, limit = PAGE, explain = false) 
 function keepInPlace(before, after) {
   const rows = [...after];
   for (const id of new Set([hovered.peek(), chosen.peek()])) {
-    const at = before.findIndex((row) => row.id === id);
-    const now = rows.findIndex((row) => row.id === id);
-    if (at >= 0 && now >= 0 && at < rows.length) rows.splice(at, 0, ...rows.splice(now, 1));
+    const oldPlace = before.findIndex((row) => row.id === id);
+    const newPlace = rows.findIndex((row) => row.id === id);
+    if (oldPlace >= 0 && newPlace >= 0 && oldPlace < rows.length) rows.splice(oldPlace, 0, ...rows.splice(newPlace, 1));
   }
   return rows;
 }
@@ -221,22 +221,22 @@ async function connect(signal) {
   results.value = { ...results.peek(), rows: ordered(rows) };
 }
 
-/** @param {string} wanted @param {Awaited<ReturnType<typeof page>>} found @param {boolean} still */
-function show(wanted, found, still) {
+/** @param {string} wanted @param {Awaited<ReturnType<typeof page>>} next @param {boolean} still */
+function show(wanted, next, still) {
   const old = results.peek();
-  const rows = ordered(once(found.rows));
+  const rows = ordered(once(next.rows));
   for (const { id, path } of rows) knowPath(id, path);
   fault.value = null;
-  results.value = { ...found, key: wanted, rows: still && old.key === wanted ? keepInPlace(old.rows, rows) : rows };
+  results.value = { ...next, key: wanted, rows: still && old.key === wanted ? keepInPlace(old.rows, rows) : rows };
 }
 
 const append = newestOnly(async (abort) => {
-  const now = results.peek();
+  const old = results.peek();
   try {
-    const next = await page(now.cursor, now.mode || undefined, abort, 200);
-    if (abort.aborted || results.peek() !== now) return;
+    const next = await page(old.cursor, old.mode || undefined, abort, 200);
+    if (abort.aborted || results.peek() !== old) return;
     for (const { id, path } of next.rows) knowPath(id, path);
-    results.value = { ...now, rows: ordered(once([...now.rows, ...next.rows])), more: next.more, cursor: next.cursor };
+    results.value = { ...old, rows: ordered(once([...old.rows, ...next.rows])), more: next.more, cursor: next.cursor };
   } catch (error) {
     if (/** @type {Fault} */ (error).code === "CURSOR_EXPIRED") await load({ quiet: true });
     else fault.value = /** @type {Fault} */ (error);
@@ -248,8 +248,8 @@ let appending = false;
 
 /** Fetch the next page, if there is one. */
 export function fetchMore() {
-  const now = results.peek();
-  if (appending || !now.more || now.key !== key.peek() || fault.peek()) return;
+  const current = results.peek();
+  if (appending || !current.more || current.key !== key.peek() || fault.peek()) return;
   appending = true;
   void append();
 }

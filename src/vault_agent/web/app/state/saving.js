@@ -22,10 +22,10 @@ export class Saver {
    *   key: () => string,
    *   wait?: (run: () => void, ms: number) => Timer,
    *   stop?: (timer: Timer) => void,
-   * }} given
+   * }} hooks
    */
-  constructor(given) {
-    this.given = given;
+  constructor(hooks) {
+    this.hooks = hooks;
     this.base = { text: "", hash: "" };
     /** @type {Save | null} */
     this.pending = null;
@@ -45,18 +45,18 @@ export class Saver {
     this.#stop();
     this.held = false;
     if (this.dirty) this.changed();
-    else this.given.tell("saved");
+    else this.hooks.tell("saved");
   }
 
   /** Whether there is text that is not on disk, as far as is known. */
   get dirty() {
-    return this.pending !== null || this.given.read() !== this.base.text;
+    return this.pending !== null || this.hooks.read() !== this.base.text;
   }
 
   /** The text has changed. */
   changed() {
     if (this.held) return;
-    if (!this.running) this.given.tell(this.tries ? "failed" : "unsaved");
+    if (!this.running) this.hooks.tell(this.tries ? "failed" : "unsaved");
     this.#later(AFTER);
   }
 
@@ -64,7 +64,7 @@ export class Saver {
   hold() {
     this.held = true;
     this.#stop();
-    this.given.tell("held");
+    this.hooks.tell("held");
   }
 
   /** Save now. Resolves when it is answered. */
@@ -83,38 +83,38 @@ export class Saver {
   }
 
   async #save() {
-    const save = (this.pending ??= { text: this.given.read(), hash: this.base.hash, key: this.given.key() });
-    this.given.tell("saving");
-    const outcome = await this.given.send(save);
+    const save = (this.pending ??= { text: this.hooks.read(), hash: this.base.hash, key: this.hooks.key() });
+    this.hooks.tell("saving");
+    const outcome = await this.hooks.send(save);
     this.running = null;
     if (this.pending !== save) return; // another base was set meanwhile
     if (outcome.kind === "later") {
       this.tries += 1;
-      this.given.tell("failed", outcome.fault);
+      this.hooks.tell("failed", outcome.fault);
       return this.#later((outcome.seconds ?? Math.min(2 ** (this.tries - 1), LONGEST)) * 1000);
     }
     this.pending = null;
     this.tries = 0;
     if (outcome.kind === "saved") {
       this.base = { text: save.text, hash: outcome.hash };
-      this.given.saved?.(save.text);
+      this.hooks.saved?.(save.text);
       if (this.dirty) this.changed();
-      else this.given.tell("saved");
-    } else if (outcome.kind === "refused") this.given.tell("refused", outcome.fault);
+      else this.hooks.tell("saved");
+    } else if (outcome.kind === "refused") this.hooks.tell("refused", outcome.fault);
     else {
       this.hold();
-      this.given.differ(outcome.kind);
+      this.hooks.differ(outcome.kind);
     }
   }
 
   /** @param {number} ms */
   #later(ms) {
     this.#stop();
-    if (!this.closed) this.timer = (this.given.wait ?? setTimeout)(() => void this.flush(), ms);
+    if (!this.closed) this.timer = (this.hooks.wait ?? setTimeout)(() => void this.flush(), ms);
   }
 
   #stop() {
-    (this.given.stop ?? clearTimeout)(this.timer);
+    (this.hooks.stop ?? clearTimeout)(this.timer);
     this.timer = undefined;
   }
 }

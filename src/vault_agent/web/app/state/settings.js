@@ -64,7 +64,7 @@ effect(() => {
 
 /** Star a note, or take its star away. @param {Kept} note */
 export function star({ id, title, path, type }) {
-  const others = starred.peek().filter((each) => each.id !== id);
+  const others = starred.peek().filter((note) => note.id !== id);
   starred.value = others.length < starred.peek().length ? others : [...others, { id, title, path, type }];
   writeOfVault("starred", starred.peek());
 }

@@ -24,14 +24,14 @@ function keep(next) {
 /** Show a note in the tab that has it, in a new one, or in the one that is shown. @param {string} id */
 function show(id) {
   const list = tabs.peek();
-  const at = list.findIndex((tab) => tab.id === current);
-  const own = beside || (at < 0 && list.length > 1);
+  const index = list.findIndex((tab) => tab.id === current);
+  const own = beside || (index < 0 && list.length > 1);
   current = id;
   beside = false;
   if (list.some((tab) => tab.id === id)) return;
   const made = { id, title: "", path: "", type: null };
-  const before = at < 0 ? list : list.slice(0, own ? at + 1 : at);
-  const after = at < 0 ? [] : list.slice(at + 1);
+  const before = index < 0 ? list : list.slice(0, own ? index + 1 : index);
+  const after = index < 0 ? [] : list.slice(index + 1);
   keep(list.length < 2 && !own ? [made] : [...before, made, ...after].slice(-MOST));
 }
 
@@ -47,7 +47,7 @@ effect(() => {
   const tab = tabs.value.find(({ id }) => id === read?.id);
   if (!read || !tab || (tab.title === read.title && tab.path === read.path)) return;
   const { id, title, path, type } = read;
-  keep(tabs.peek().map((each) => (each === tab ? { id, title, path, type } : each)));
+  keep(tabs.peek().map((other) => (other === tab ? { id, title, path, type } : other)));
 });
 
 /**
@@ -56,11 +56,11 @@ effect(() => {
  * @param {Parameters<typeof go>[1]} [how]
  */
 export function closeTab(id, how) {
-  const at = tabs.peek().findIndex((tab) => tab.id === id);
-  if (at < 0) return;
+  const index = tabs.peek().findIndex((tab) => tab.id === id);
+  if (index < 0) return;
   keep(tabs.peek().filter((tab) => tab.id !== id));
   if (id !== address.peek().note) return;
-  const next = tabs.peek()[at] ?? tabs.peek().at(-1);
+  const next = tabs.peek()[index] ?? tabs.peek().at(-1);
   current = next?.id ?? "";
   go({ note: current }, how);
 }
@@ -68,8 +68,8 @@ export function closeTab(id, how) {
 /** Show the tab so many places further. @param {number} step */
 export function stepTab(step) {
   const list = tabs.peek();
-  const at = list.findIndex((tab) => tab.id === current);
-  if (list.length) go({ view: "notes", note: list[(Math.max(0, at) + step + list.length) % list.length].id });
+  const index = list.findIndex((tab) => tab.id === current);
+  if (list.length) go({ view: "notes", note: list[(Math.max(0, index) + step + list.length) % list.length].id });
 }
 
 /**

@@ -30,7 +30,7 @@ export const pathOf = (folder, title) => {
 };
 
 /** @param {string} path @param {string} template @param {Record<string, string>} variables @param {object} more */
-function asked(path, template, variables, more) {
+function postNote(path, template, variables, more) {
   if (template) return ask("POST", "/write/template", { body: { path, template, variables, ...more } });
   const title = path.replace(/^.*\//, "").replace(/\.md$/i, "");
   return ask("POST", "/write/note", { body: { path, mode: "create", content: `# ${title}\n\n`, ...more } });
@@ -63,7 +63,7 @@ export async function checkNew(path, template, variables, signal) {
  * @returns {Promise<Made>}
  */
 export const makeNote = async (path, template, variables, key) =>
-  /** @type {Made} */ ((await asked(path, template, variables, { idempotencyKey: key })).data);
+  /** @type {Made} */ ((await postNote(path, template, variables, { idempotencyKey: key })).data);
 
 /** Make a note of a text that stands nowhere else. @param {string} path @param {string} content */
 export const makeCopy = async (path, content) =>

@@ -46,13 +46,13 @@ export async function upload(file, note) {
         query: { q: short, kinds: "attachment", from: note.id, limit: 50 },
       });
       // The new file may not be suggested yet. Its name is enough if no other file has it.
-      const others = data.suggestions.some(
-        (each) =>
-          each.path !== path &&
-          each.path?.toLowerCase().endsWith(`/${short}`.toLowerCase().slice(each.path.includes("/") ? 0 : 1)),
+      const isAmbiguous = data.suggestions.some(
+        (other) =>
+          other.path !== path &&
+          other.path?.toLowerCase().endsWith(`/${short}`.toLowerCase().slice(other.path.includes("/") ? 0 : 1)),
       );
-      const found = data.suggestions.find((each) => each.path === path)?.insert ?? (others ? path : short);
-      return `${SHOWN.test(path) ? "!" : ""}[[${found}]]`;
+      const target = data.suggestions.find((hit) => hit.path === path)?.insert ?? (isAmbiguous ? path : short);
+      return `${SHOWN.test(path) ? "!" : ""}[[${target}]]`;
     } catch (error) {
       const { code } = /** @type {Fault} */ (error);
       if ((code !== "NOTE_EXISTS" && code !== "NAME_COLLISION") || number >= TRIES) throw error;

@@ -80,16 +80,16 @@ export async function readVaults() {
 
 /** The name of a vault, or "" if it is not known. @param {string} identity */
 export function vaultName(identity) {
-  const found = vaults.value.find((each) => each.identity === identity);
-  if (!found) return "";
-  if (found.role === "default") return health.value?.vault.id === identity ? health.value.vault.name : "Default vault";
-  return found.role === "global" ? "Global" : found.name.replace(/^project:/, "");
+  const vault = vaults.value.find((entry) => entry.identity === identity);
+  if (!vault) return "";
+  if (vault.role === "default") return health.value?.vault.id === identity ? health.value.vault.name : "Default vault";
+  return vault.role === "global" ? "Global" : vault.name.replace(/^project:/, "");
 }
 
 /** The identity of a vault that a reply names, or "" if the page does not know it. @param {string} name */
 export function identityOf(name) {
-  const found = vaults.value.find((each) => each.name === name || each.identity === name);
-  return found?.identity ?? (name === "default" || name === health.value?.vault.id ? vaultId.value : "");
+  const vault = vaults.value.find((entry) => entry.name === name || entry.identity === name);
+  return vault?.identity ?? (name === "default" || name === health.value?.vault.id ? vaultId.value : "");
 }
 
 /** Begin to follow the vault. */
