@@ -1,6 +1,6 @@
 """The tools that write: `vault_write` and the others.
 
-Paths are exact here. Only the modes and tools are listed that the client may use.
+Paths are exact here. A client gets the tools and modes that it has the rights for.
 """
 
 from __future__ import annotations

@@ -145,9 +145,10 @@ def _client(request: web.Request) -> str:
 
 
 def rights_of(config: Config, agent: AgentSettings | None) -> frozenset[Right]:
-    """Return what an agent may write: nothing if writing is off, or off in its folders.
+    """Return the rights of an agent: none while writing is off, or off in a named one's folders.
 
-    `agent` is None for an unnamed one.
+    `agent` is None for an unnamed one. Its rights are those of `write.allow`, also in a vault that
+    is closed to writes: there the operations refuse it.
     """
     write = config.write
     if not write.enabled:
