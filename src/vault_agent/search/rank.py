@@ -24,15 +24,15 @@ meaningless vectors can override clear lexical results.
 
 - lexical: the score relative to the best score. If even the best note matches little of the query,
   all are reduced by a square, so that a chance match of a common word counts little.
-- embedding: the cosine, scaled from that of an average note (0) to that of the nearest (1).
+- embedding: the cosine, scaled from that of an average chunk (0) to that of the nearest (1).
 - w: at most 0.75. It is the product of three shares:
   - agreement: how near the best lexical results are to the query. They are far if the model does
     not know the language, or if the query is a rare word or number.
   - prominence: how far the nearest vector stands out from all others.
   - need: smaller if the lexical evidence is clear, as for titles, headings and names.
-  If the lexical evidence is poor, w is at least 0.4.
+  The poorer the lexical evidence, the higher is the least w, up to 0.4.
 
-These constants were chosen on four collections. The figures are in docs/explanation/ranking.md.
+This rule was compared with others on six collections. See docs/explanation/ranking.md.
 
 Last, the owner's weights of folders and ages raise and lower the results.
 """
@@ -337,7 +337,7 @@ def fuse(
     `lexical` has positive scores, and `ceiling` is the maximum for the query. `cosines` should
     contain the lexical candidates too, if they have a vector. A missing one counts as agreeing with
     the lexical score, so that notes without vectors are not ranked lower. `background` is the
-    cosine of an average note. `prominence` says how far the nearest vector stands out.
+    cosine of an average chunk. `prominence` says how far the nearest vector stands out.
     """
     words = _normalised(lexical, 0.0)
     meaning = _normalised(cosines, background)
@@ -373,7 +373,7 @@ def _normalised(scores: Mapping[Key, float], least: float) -> dict[Key, float]:
 
 
 def _agreement(words: Mapping[Key, float], meaning: Mapping[Key, float]) -> float:
-    """Return how near the best lexical results are: 1 as the nearest note, 0 as an average one."""
+    """Return how near the best lexical results are: 1 as the nearest chunk, 0 as an average one."""
     rated = [(word, meaning[key]) for key, word in words.items() if key in meaning]
     judges = nlargest(_JUDGES, rated)
     total = sum(word for word, _ in judges)
