@@ -92,7 +92,7 @@ function App() {
           key=${`${context.value.at.x} ${context.value.at.y}`}
           load=${CONTEXT}
           name="Context"
-          given=${context.value}
+          props=${context.value}
         />`
       }
     </main>
@@ -104,7 +104,7 @@ function App() {
         key=${overlay.value.name}
         load=${OVERLAYS[overlay.value.name]}
         name="Overlay"
-        given=${overlay.value}
+        props=${overlay.value}
       />`
     }
     <${Said} />

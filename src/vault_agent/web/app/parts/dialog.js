@@ -124,7 +124,7 @@ export const FolderField = ({ folder }) => html`<div class="asked">
     label="Folder"
     value=${folder.value}
     placeholder="Vault root"
-    shown
+    wide
     keep
     look=${foldersLike}
     onText=${(/** @type {string} */ text) => (folder.value = text)}

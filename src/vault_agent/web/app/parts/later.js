@@ -15,10 +15,10 @@ export const loaded = new Map();
 export const Ghost = () => html`<div class="doc ghost" aria-hidden="true"><i></i><i></i><i></i></div>`;
 
 /**
- * @param {{ load: () => Promise<Record<string, unknown>>, name: string, given?: object, waiting?: unknown }} props
+ * @param {{ load: () => Promise<Record<string, unknown>>, name: string, props?: object, waiting?: unknown }} props
  *   `waiting`: what is shown until it is there
  */
-export function Later({ load, name, given: props, waiting = null }) {
+export function Later({ load, name, props, waiting = null }) {
   const part = useSignal(loaded.get(load)?.[name]);
   const failed = useSignal(false);
   const back = failed.value && live.value !== "reconnecting";
@@ -56,11 +56,11 @@ export const MENU = () => import("./menu.js");
  *   entries?: (close: () => void) => unknown,
  *   load?: () => Promise<Record<string, unknown>>,
  *   name?: string,
- *   given?: object,
+ *   props?: object,
  *   onOpen?: () => void,
  * }} props `face`: what the button shows; `menu`: the menu's name, if the button has another one;
  *   `entries`: what is in the menu, where `close` gives the focus back to the button;
- *   `load`, `name`, `given`: where the menu is, if not in menu.js, and what it is given
+ *   `load`, `name`, `props`: where the menu is, if not in menu.js, and its properties
  */
 export function MenuButton({
   className = "icon",
@@ -71,7 +71,7 @@ export function MenuButton({
   entries,
   load = MENU,
   name = "Menu",
-  given: props,
+  props,
   onOpen,
 }) {
   const anchor = useRef(/** @type {HTMLButtonElement | null} */ (null));
@@ -87,7 +87,7 @@ export function MenuButton({
   };
   const drawMenu = () => {
     const menuProps = { anchor: anchor.current, label: menu, onClose, children: entries?.(close), ...props };
-    return html`<${Later} load=${load} name=${name} given=${menuProps} />`;
+    return html`<${Later} load=${load} name=${name} props=${menuProps} />`;
   };
   return html`
     <button

@@ -311,7 +311,7 @@ function Page({ reading }) {
         html`<${Later}
           load=${CONFLICT}
           name="Conflict"
-          given=${{
+          props=${{
             onEnd: () => {
               compared.value = false;
               requestAnimationFrame(() => view.current?.focus());
@@ -324,7 +324,7 @@ function Page({ reading }) {
         html`<${Later}
           load=${PREVIEW}
           name="Preview"
-          given=${{
+          props=${{
             text: wholeText,
             version,
             note: open,

@@ -157,7 +157,7 @@ export function Properties() {
               <${Combo}
                 label="Name"
                 placeholder="Name"
-                shown
+                wide
                 look=${async (/** @type {string} */ text) =>
                   rest
                     .filter((name) => name.startsWith(text.toLowerCase()))
@@ -208,7 +208,7 @@ function Value({ name, value, onChange }) {
     const number = typeof value === "number" && text && Number.isFinite(Number(text));
     if (text !== current) onChange(number ? Number(text) : text);
   };
-  return html`<${Combo} label=${t.value(name)} value=${current} shown keep look=${lookFor(name)} onTake=${take} />`;
+  return html`<${Combo} label=${t.value(name)} value=${current} wide keep look=${lookFor(name)} onTake=${take} />`;
 }
 
 /** @param {{ name: string, value: string, onChange: (value: unknown) => void }} props */

@@ -86,8 +86,8 @@ export function Chips() {
           ${notes > 0 && html`<span class="n num">${count(notes)}</span>`}
         </button>`,
       )}
-      ${chip("tag", "Tags", { load: TREES, name: "TreeMenu", given: { kind: "tags" } })}
-      ${chip("folder", "Folder", { load: TREES, name: "TreeMenu", given: { kind: "folders" } })}
+      ${chip("tag", "Tags", { load: TREES, name: "TreeMenu", props: { kind: "tags" } })}
+      ${chip("folder", "Folder", { load: TREES, name: "TreeMenu", props: { kind: "folders" } })}
       ${chip("date", "Any date", { load: DATES, name: "DateMenu" })}
       ${
         projects.length > 0 &&

@@ -54,7 +54,7 @@ export function Overlay({ path }) {
     ${fault.value && html`<${Trouble} fault=${fault.value} />`}
     ${
       drawn
-        ? styled && html`<${Later} load=${drawn.load} name=${drawn.name} given=${{ path }} />`
+        ? styled && html`<${Later} load=${drawn.load} name=${drawn.name} props=${{ path }} />`
         : html`<div class="prose shown-file" ref=${box} hidden=${!styled}></div>`
     }
     <div class="acts">

@@ -149,7 +149,7 @@ export function List() {
                       focusable=${at === focusAt}
                       onOpen=${() => (chosen.value = row.id)}
                     />
-                    ${query && html`<${Later} load=${WHY} name="Why" given=${{ row, focusable: at === focusAt }} />`}
+                    ${query && html`<${Later} load=${WHY} name="Why" props=${{ row, focusable: at === focusAt }} />`}
                   `
                   : html`<div class="ghost" aria-hidden="true"><i></i><i></i><i></i></div>`
               }

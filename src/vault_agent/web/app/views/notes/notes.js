@@ -98,7 +98,7 @@ export function Notes() {
           `
           : html`<${Chips} /><${Count} /><${List} />`)
       }
-      ${begun.value && html`<${Later} load=${EDGE} name="Edge" given=${{ panel: "list", end: true }} />`}
+      ${begun.value && html`<${Later} load=${EDGE} name="Edge" props=${{ panel: "list", end: true }} />`}
     </section>
     ${(note || begun.value) && html`<${Later} load=${TABS} name="Tabs" />`}
     ${
@@ -106,7 +106,7 @@ export function Notes() {
         ? html`<${Later}
           load=${READ}
           name="Read"
-          given=${{ drawer, onSide: toggleSide }}
+          props=${{ drawer, onSide: toggleSide }}
           waiting=${html`<section class="read"><${Ghost} /></section>`}
         />`
         : html`<${Nothing} />`

@@ -42,7 +42,7 @@ export function Read(props) {
     ? html`<${Later}
       load=${elsewhere.editor}
       name="Editor"
-      given=${{ reading: READING }}
+      props=${{ reading: READING }}
       waiting=${html`<section class="read"><${Ghost} /></section>`}
     />`
     : html`<${Reader} ...${props} />`;
