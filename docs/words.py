@@ -21,8 +21,15 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).parents[1]
 PAGES = (*sorted((ROOT / "docs").rglob("*.md")), ROOT / "README.md", ROOT / "CONTRIBUTING.md")
 PACKAGE = ROOT / "src" / "vault_agent"
+APP = PACKAGE / "web" / "app"
 MOST_WORDS = 30
 NAMES = ("each", "found", "given", "known", "asked", "sent", "shown", "there", "written")
+_ANY_NAME = f"({'|'.join(NAMES)})"
+# In JavaScript: declared, in a list of parameters or in a pattern, or before an arrow.
+_BOUND = re.compile(
+    rf"\b(?:const|let|function)\s+{_ANY_NAME}\b"
+    rf"|[(\[{{,]\s*{_ANY_NAME}\s*[,)\]}}=]|\b{_ANY_NAME}\s*=>"
+)
 _OPENING = re.compile(r"^[\W_]*(What|Those|Of) ")
 _END = re.compile(r"(?<=[.?!])[\"')*]*\s+(?=[\W_]*[A-Z0-9])")
 _BLOCK = re.compile(r"^\s*(?:[-*+]|\d+\.|>|#+)\s")
@@ -78,6 +85,10 @@ def _without_frontmatter(page: str) -> str:
 
 def vague_names(module: Path) -> Iterator[tuple[int, str]]:
     """Yield the line and the name of each variable and argument of NAMES that a module binds."""
+    if module.suffix == ".js":
+        for number, line in enumerate(module.read_text("utf-8").split("\n"), 1):
+            yield from ((number, next(filter(None, names))) for names in _BOUND.findall(line))
+        return
     for node in ast.walk(ast.parse(module.read_text("utf-8"))):
         match node:
             case ast.Name(id=name, ctx=ast.Store()) | ast.arg(arg=name) if name in NAMES:
@@ -93,11 +104,12 @@ def classes(module: Path) -> Iterator[tuple[int, str]]:
 
 def _faults_of_names() -> Iterator[str]:
     places: dict[str, str] = {}  # of the first class with a name
-    for module in sorted(PACKAGE.rglob("*.py")):
+    modules = [*PACKAGE.rglob("*.py"), *(PACKAGE / "cli").glob("*.js"), *APP.rglob("*.js")]
+    for module in sorted(modules):
         path = module.relative_to(ROOT).as_posix()
         for line, name in vague_names(module):
             yield f"{path}:{line}: a variable is called {name}: name what it holds"
-        for line, name in classes(module):
+        for line, name in classes(module) if module.suffix == ".py" else ():
             place = f"{path}:{line}"
             if name in places:
                 yield f"{place}: the class {name} is in {places[name]} too"
