@@ -16,7 +16,7 @@ import yaml
 
 from vault_agent import __version__
 from vault_agent.codes import CODES
-from vault_agent.config.setting_names import KEYS
+from vault_agent.config.setting_names import SETTINGS
 
 ROOT = Path(__file__).parent.parent
 REFERENCE = ROOT / "docs" / "reference"
@@ -54,7 +54,7 @@ def test_the_example_configuration_has_every_key_once():
     # Everything is commented out. Without the marks it must be a complete, valid file.
     uncommented = re.sub(r"^# ?(?=[a-z_]+ = )", "", text, flags=re.MULTILINE)
     sections = tomllib.loads(uncommented)
-    assert {f"{s}.{key}" for s, keys in sections.items() for key in keys} == set(KEYS)
+    assert {f"{s}.{key}" for s, keys in sections.items() for key in keys} == set(SETTINGS)
 
 
 def test_every_code_is_documented_and_every_documented_code_exists():

@@ -170,7 +170,7 @@ def _choices(annotation: Any) -> tuple[str, ...]:
 
 
 def _keys(section: str) -> list[Key]:
-    """Return the rows of the table as it is now: `KEYS` has those of the last `make docs`."""
+    """Return the rows of the table as it is now: `SETTINGS` has those of the last `make docs`."""
     keys = [Key(name, **row) for name, row in json.loads(rows()).items()]
     return [key for key in keys if key.section == section]
 

@@ -13,7 +13,7 @@ from vault_agent.api.operation import Operation, encode, perform
 from vault_agent.api.operations import OPERATIONS
 from vault_agent.api.reading import NoteRequest
 from vault_agent.api.requests import NoParams
-from vault_agent.config.setting_names import KEYS
+from vault_agent.config.setting_names import SETTINGS
 from vault_agent.config.settings import Config
 from vault_agent.errors import Misconfigured, NotFound
 from vault_agent.server import openapi, routes
@@ -113,7 +113,7 @@ def test_every_operation_has_a_route_with_its_description():
 
 
 def test_every_operation_switch_is_a_setting():
-    assert {each.needs for each in OPERATIONS if each.needs} <= set(KEYS)
+    assert {each.needs for each in OPERATIONS if each.needs} <= set(SETTINGS)
 
 
 def test_no_get_route_writes():

@@ -17,7 +17,7 @@ from tests.support.systems import posix
 
 from vault_agent.cli.config import install_model
 from vault_agent.cli.features import FEATURES
-from vault_agent.config.setting_names import KEYS
+from vault_agent.config.setting_names import SETTINGS
 from vault_agent.models import built_in
 
 MODELS = ("embedding", "rerank")
@@ -211,7 +211,7 @@ async def test_the_reranker_is_turned_on_only_if_it_answers(run: Run):
     assert (await settings(run))["rerank.enabled"] is False
 
 
-@pytest.mark.parametrize("name", [each.section for each in KEYS.values() if each.needs])
+@pytest.mark.parametrize("name", [each.section for each in SETTINGS.values() if each.needs])
 async def test_every_setting_that_needs_others_has_a_feature(name: str):
     assert name in FEATURES
 
@@ -282,8 +282,8 @@ async def test_config_list_is_config_get(run: Run):
 
 
 def test_what_a_setting_needs_are_settings():
-    for key in KEYS.values():
+    for key in SETTINGS.values():
         for other in (*key.needs, *key.idle_without):
-            assert all(each in KEYS for each in other.split(" or "))
+            assert all(each in SETTINGS for each in other.split(" or "))
         if key.idle_without and key.option == "enabled" and key.section != "cors":
             assert key.section in FEATURES

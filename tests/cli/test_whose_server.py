@@ -10,7 +10,7 @@ from tests.cli.fake import FakeServer
 from tests.support.homes import HOMES
 
 from vault_agent.cli.command import Invocation
-from vault_agent.config.setting_names import KEYS
+from vault_agent.config.setting_names import SETTINGS
 from vault_agent.errors import Unavailable
 
 
@@ -25,8 +25,8 @@ def usual(
     del environment["VAULT_AGENT_SERVER_ENDPOINT"]
     for name in (*HOMES, "XDG_CONFIG_HOME", "XDG_DATA_HOME"):
         monkeypatch.setenv(name, str(tmp_path / "nobody"))
-    port = KEYS["server.port"]._replace(default=int(server.endpoint.rpartition(":")[2]))
-    monkeypatch.setitem(KEYS, "server.port", port)
+    port = SETTINGS["server.port"]._replace(default=int(server.endpoint.rpartition(":")[2]))
+    monkeypatch.setitem(SETTINGS, "server.port", port)
     return server
 
 

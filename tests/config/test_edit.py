@@ -16,7 +16,7 @@ from tests.support.systems import posix
 from vault_agent.config.layers import default_config_path, parse_file
 from vault_agent.config.private import rewrite
 from vault_agent.config.server_key import require_key
-from vault_agent.config.setting_names import KEYS
+from vault_agent.config.setting_names import SETTINGS
 from vault_agent.errors import Misconfigured, Unauthorized
 
 EXAMPLE = Path(__file__).parent.parent.parent / "config.example.toml"
@@ -96,10 +96,10 @@ def test_the_example_file_lists_every_key_with_its_default(file: Path):
     text = EXAMPLE.read_text("utf-8")
     lines = [line.removeprefix("# ") if " = " in line else line for line in text.splitlines()]
     tables = tomllib.loads("\n".join(line for line in lines if not line.startswith("#")))
-    assert {f"{s}.{o}" for s, table in tables.items() for o in table} == set(KEYS)
+    assert {f"{s}.{o}" for s, table in tables.items() for o in table} == set(SETTINGS)
     settings = load_config(environ={}).model_dump(mode="json")
     with_example = {"vault.root", "server.endpoint", "index.dir"}  # they have no default
-    for name in set(KEYS) - with_example:
+    for name in set(SETTINGS) - with_example:
         section, _, option = name.partition(".")
         assert (tables[section][option] or None) == (settings[section][option] or None), name
 
@@ -167,7 +167,7 @@ def test_every_setting_can_be_set_and_read_back(file: Path):
         "mcp.enabled": "true",
         "mcp.toolset": "co-cli",
     }
-    assert set(values) == set(KEYS)
+    assert set(values) == set(SETTINGS)
     for name, text in values.items():
         assert set_value(file, name, text) == []
     config = load_config(None, file, {})

@@ -8,7 +8,7 @@ import pytest
 
 from vault_agent.config.fast_settings import setting
 from vault_agent.config.layers import Layer, invalid
-from vault_agent.config.setting_names import KEYS
+from vault_agent.config.setting_names import SETTINGS
 from vault_agent.config.settings import check, value_of
 from vault_agent.errors import Misconfigured
 
@@ -54,9 +54,9 @@ def test_they_are_read_as_by_the_full_validation(given: dict[str, Any]):
             [setting(layers, name) for name in given]
         assert str(refusal.value) == str(invalid(problems[:1]))
         return
-    secrets = {name for name, key in KEYS.items() if key.secret}
-    expected = {name: value_of(config, name) for name in KEYS}
-    for name in KEYS:
+    secrets = {name for name, key in SETTINGS.items() if key.secret}
+    expected = {name: value_of(config, name) for name in SETTINGS}
+    for name in SETTINGS:
         value = setting(layers, name)
         if name in secrets:
             assert (value is None) == (expected[name] is None)

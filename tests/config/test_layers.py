@@ -17,7 +17,7 @@ from tests.support.settings import load_config
 import vault_agent
 from vault_agent.config.fast_settings import connection
 from vault_agent.config.layers import read_layers, user_folder
-from vault_agent.config.setting_names import KEYS
+from vault_agent.config.setting_names import SETTINGS
 from vault_agent.config.settings import Config, index_directory
 from vault_agent.errors import Misconfigured
 from vault_agent.model.identifiers import identify
@@ -51,11 +51,11 @@ def test_the_table_of_keys_matches_the_config_fields():
         if section != "agents"  # any number of tables
         for option, value in field.annotation.model_fields.items()
     }
-    assert set(fields) == set(KEYS)
+    assert set(fields) == set(SETTINGS)
     for name, annotation in fields.items():
-        assert KEYS[name].secret == ("SecretStr" in annotation)
-        assert KEYS[name].path == ("Path" in annotation)
-        assert KEYS[name].many == ("tuple" in annotation)
+        assert SETTINGS[name].secret == ("SecretStr" in annotation)
+        assert SETTINGS[name].path == ("Path" in annotation)
+        assert SETTINGS[name].many == ("tuple" in annotation)
 
 
 def test_flags_override_environment_file_and_defaults(file: Path):

@@ -17,8 +17,8 @@ from vault_agent.cli.command import Exit, Invocation, Noun
 from vault_agent.cli.servers import as_argument, require_servable
 from vault_agent.cli.terminal import clean, complain, envelope, is_terminal, say, style, tell
 from vault_agent.config import rules
-from vault_agent.config.layers import known_key
-from vault_agent.config.setting_names import KEYS, Key
+from vault_agent.config.layers import known_setting
+from vault_agent.config.setting_names import SETTINGS, Setting
 from vault_agent.errors import InvalidRequest, Misconfigured
 from vault_agent.model.modes import BUILT_IN
 from vault_agent.system.files import expanded, is_folder
@@ -36,9 +36,9 @@ def _complete(
 ) -> list[CompletionItem[str]]:
     del context, parameter
     return [
-        CompletionItem(key.name, help=key.summary)
-        for key in KEYS.values()
-        if key.name.startswith(text)
+        CompletionItem(setting.name, help=setting.summary)
+        for setting in SETTINGS.values()
+        if setting.name.startswith(text)
     ]
 
 
@@ -67,10 +67,10 @@ def get(invocation: Invocation, name: str | None) -> int:
 def _print_settings(invocation: Invocation, name: str | None) -> int:
     from vault_agent.config.settings import build_config
 
-    keys = [known_key(name)] if name is not None else list(KEYS.values())
+    settings = [known_setting(name)] if name is not None else list(SETTINGS.values())
     layers = invocation.layers()
     config = build_config(layers)
-    values = {key.name: _value(config, key) for key in keys}
+    values = {setting.name: _value(config, setting) for setting in settings}
     if invocation.json:
         envelope(
             {
@@ -105,13 +105,13 @@ def set_(invocation: Invocation, name: str, value: str) -> None:
     """
     from vault_agent.config.edit import in_full
 
-    key = known_key(name)
+    setting = known_setting(name)
     if value == "-":
-        value = _from_stdin(key)
+        value = _from_stdin(setting)
     if not value.strip():
         what = f"VALUE is empty. `vault-agent config unset {name}` removes the setting"
         raise InvalidRequest("INVALID_REQUEST", what)
-    _change(invocation, key, in_full(key, value))
+    _change(invocation, setting, in_full(setting, value))
 
 
 @command.command("unset")
@@ -122,11 +122,11 @@ def unset(invocation: Invocation, name: str) -> None:
     from vault_agent.config.layers import config_path
 
     is_set = has_setting(config_path(invocation.config), name)
-    key = Key(name, "") if is_set and name not in KEYS else known_key(name)
+    setting = Setting(name, "") if is_set and name not in SETTINGS else known_setting(name)
     if not invocation.json and not is_set:
         say(f"{name} is not in the config file. Nothing was changed.")
         return
-    _change(invocation, key, None)
+    _change(invocation, setting, None)
 
 
 def _require_place(name: str, file: Layer) -> None:
@@ -138,13 +138,13 @@ def _require_place(name: str, file: Layer) -> None:
             require_servable(build_config([file]))
 
 
-def _change(invocation: Invocation, key: Key, value: str | None) -> None:
+def _change(invocation: Invocation, setting: Setting, value: str | None) -> None:
     """Write a setting, or remove it with None, and say what follows from that."""
     from vault_agent.cli.features import after_change, before_change
     from vault_agent.config.edit import set_values
     from vault_agent.config.layers import config_path
 
-    name = key.name
+    name = setting.name
     before = before_change(invocation)
     if name in _ENDPOINTS and value is not None:
         check_address(before.config, name, value)
@@ -157,11 +157,11 @@ def _change(invocation: Invocation, key: Key, value: str | None) -> None:
             config_path(invocation.config), {name: value}, accept=partial(_require_place, name)
         )
     except Misconfigured as error:
-        if not key.needs or "needs" not in error.message:
+        if not setting.needs or "needs" not in error.message:
             raise
-        what = f"{error.message} `vault-agent enable {key.section}` sets all that it needs."
+        what = f"{error.message} `vault-agent enable {setting.section}` sets all that it needs."
         raise Misconfigured(error.code, what, error.details) from None
-    text = "set" if key.secret and value is not None else value
+    text = "set" if setting.secret and value is not None else value
     if invocation.json:
         envelope(
             {"key": name, "value": text},
@@ -174,7 +174,7 @@ def _change(invocation: Invocation, key: Key, value: str | None) -> None:
     say(f"{name} removed" if text is None else f"{name} = {clean(text)}")
     for problem in problems:
         complain("CONFIG_INVALID", f"{problem}.", look="warning")
-    for line in after_change(invocation, before, [name] if name in KEYS else []):
+    for line in after_change(invocation, before, [name] if name in SETTINGS else []):
         tell(line)
 
 
@@ -254,16 +254,16 @@ def check_address(config: Config | None, name: str, endpoint: str) -> None:
     policy.endpoint(str(convert(name, endpoint)))
 
 
-def _from_stdin(key: Key) -> str:
+def _from_stdin(setting: Setting) -> str:
     """Return a line of standard input. Empty input is an error, not a request to remove.
 
     At a terminal, a secret is prompted for and not shown.
     """
     try:
-        if key.secret and is_terminal(sys.stdin):
+        if setting.secret and is_terminal(sys.stdin):
             from getpass import getpass
 
-            line = getpass(f"{key.name}: ") + "\n"
+            line = getpass(f"{setting.name}: ") + "\n"
         else:
             line = sys.stdin.readline()
     except EOFError:
@@ -273,18 +273,18 @@ def _from_stdin(key: Key) -> str:
     return line.strip()
 
 
-def _value(config: Config, key: Key) -> object:
+def _value(config: Config, setting: Setting) -> object:
     """Return a setting's value for printing. A secret is returned as set or unset."""
-    if key.name == "server.endpoint":
+    if setting.name == "server.endpoint":
         return config.endpoint
-    value = attrgetter(key.name)(config)
-    if key.name == "index.dir":
+    value = attrgetter(setting.name)(config)
+    if setting.name == "index.dir":
         return str(rules.data_folder(value))
-    if key.secret:
+    if setting.secret:
         return "set" if value is not None else _UNSET
-    if key.path:
+    if setting.path:
         return str(value) if value is not None else None
-    return list(value) if key.many else value
+    return list(value) if setting.many else value
 
 
 def _origin(layers: tuple[Layer, ...], name: str) -> str:

@@ -18,7 +18,7 @@ import asyncclick as click
 from vault_agent.cli.command import Command, Invocation
 from vault_agent.cli.config import built_in_settings
 from vault_agent.cli.terminal import clean, say, style
-from vault_agent.config.setting_names import KEYS
+from vault_agent.config.setting_names import SETTINGS
 from vault_agent.errors import Failed
 from vault_agent.system.processes import PROGRAM
 
@@ -94,7 +94,7 @@ def _notes() -> Path:
 def _environment(folder: Path) -> dict[str, str]:
     """Return an environment without the user's settings."""
     mine = {name: value for name, value in os.environ.items() if "VAULT_AGENT_" not in name}
-    meaning = {KEYS[name].environment: value for name, value in built_in_settings()}
+    meaning = {SETTINGS[name].environment: value for name, value in built_in_settings()}
     return {
         **mine,
         **meaning,

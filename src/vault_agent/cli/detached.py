@@ -11,7 +11,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from vault_agent.config.fast_settings import connection, own_server
-from vault_agent.config.setting_names import CONFIG_ENV, KEYS
+from vault_agent.config.setting_names import CONFIG_ENV, SETTINGS
 from vault_agent.errors import Failed, VaultAgentError, error_of
 from vault_agent.system.address import ServerAddress, is_serving, live_address, recorded_address
 from vault_agent.system.files import make_private_folder, reason_of
@@ -58,21 +58,21 @@ def start_of(layers: tuple[Layer, ...], config_file: Path | None) -> StartComman
     """Return how to start a server with these settings from any folder.
 
     `config_file` is a file that was chosen instead of the user's default one. Relative paths become
-    absolute. A key goes into the environment, because other users can see arguments.
+    absolute. The API key goes into the environment, because other users can see arguments.
     """
     flags, variables, _ = layers
     environment = dict(os.environ)
     for name, value in variables.values.items():
-        if KEYS[name].path:
-            environment[KEYS[name].environment] = str(value)
+        if SETTINGS[name].path:
+            environment[SETTINGS[name].environment] = str(value)
     arguments = ["serve"]
     if config_file is not None:
         environment[CONFIG_ENV] = str(config_file)
     for name, value in flags.values.items():
         if name in FLAGS:
             arguments += [FLAGS[name], str(value)]
-        elif KEYS[name].of_server:
-            environment[KEYS[name].environment] = str(value)
+        elif SETTINGS[name].of_server:
+            environment[SETTINGS[name].environment] = str(value)
     return StartCommand(tuple(arguments), environment)
 
 

@@ -152,12 +152,12 @@ def _repair_of(error: Misconfigured, invocation: Invocation) -> str:
     """Return how a wrong setting is repaired: by a command, or in the file."""
     from vault_agent.cli.run import unknown_setting
     from vault_agent.config.layers import config_path
-    from vault_agent.config.setting_names import KEYS
+    from vault_agent.config.setting_names import SETTINGS
 
     if gone := unknown_setting(error):
         return f"vault-agent config unset {gone}"
     keys = [problem["key"] for problem in error.details.get("problems", ())]
-    if keys and keys[0] in KEYS:
+    if keys and keys[0] in SETTINGS:
         return f"vault-agent config set {keys[0]} VALUE"
     return f"correct {in_home(config_path(invocation.config))}"
 

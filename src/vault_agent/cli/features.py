@@ -12,7 +12,7 @@ from vault_agent.cli.servers import START, STOP, require_servable, running_serve
 from vault_agent.cli.terminal import complain, say, tell
 from vault_agent.config.followed_file import file_digest, flags_to_repeat, settings_in_use
 from vault_agent.config.layers import config_path
-from vault_agent.config.setting_names import KEYS
+from vault_agent.config.setting_names import SETTINGS
 from vault_agent.errors import Misconfigured
 from vault_agent.system.address import is_serving
 
@@ -99,7 +99,7 @@ def _taken_over(invocation: Invocation, server: Server, names: Sequence[str]) ->
         yield f"{where} goes on without this change: {in_use.refused}"
     elif kept := [name for name in names if name in in_use.flags]:
         yield f"{where} was started with its own {', '.join(kept)}, and keeps it."
-    elif any(KEYS[name].of_server for name in names):
+    elif any(SETTINGS[name].of_server for name in names):
         yield f"{where} uses it from now on."
 
 
@@ -144,9 +144,9 @@ def _idle(now: Config, names: Iterable[str]) -> Iterator[str]:
     from vault_agent.config.settings import value_of
 
     for name in names:
-        missing = unmet(partial(value_of, now), name, KEYS[name].idle_without)
+        missing = unmet(partial(value_of, now), name, SETTINGS[name].idle_without)
         if missing:
-            section = KEYS[name].section
+            section = SETTINGS[name].section
             yield (
                 f"{name} does nothing without {' and '.join(missing)}. To turn on all that it"
                 f" needs: `vault-agent enable {section}`"
@@ -224,7 +224,7 @@ def overridden(settings: Mapping[str, str]) -> None:
     import os
 
     for name in settings:
-        variable = KEYS[name].environment
+        variable = SETTINGS[name].environment
         if variable in os.environ:
             complain("CONFIG_INVALID", f"{variable} overrides {name}: unset it.", look="warning")
 

@@ -27,7 +27,7 @@ from vault_agent.cli.names import (
 )
 from vault_agent.cli.terminal import clean, envelope, say, tell
 from vault_agent.config.fast_settings import setting
-from vault_agent.config.setting_names import KEYS
+from vault_agent.config.setting_names import SETTINGS
 from vault_agent.errors import Failed, Misconfigured, NotFound
 from vault_agent.model.health import Health
 from vault_agent.model.reading import ChunkContent
@@ -129,7 +129,7 @@ def editor_command(setting: str, file: str, line: int | None) -> list[str]:
 @click.option(
     "--in",
     "chosen",
-    type=click.Choice([way for way in KEYS["cli.open_in"].choices if way != "auto"]),
+    type=click.Choice([way for way in SETTINGS["cli.open_in"].choices if way != "auto"]),
     help="Where to open it. Default: the setting cli.open_in.",
 )
 def command(invocation: Invocation, name: str, chosen: str | None) -> None:

@@ -13,13 +13,13 @@ from vault_agent.config.layers import (
     absolute,
     agents_of,
     invalid,
-    known_key,
+    known_setting,
     parse_file,
     read_text,
     unused_settings,
 )
 from vault_agent.config.private import rewrite
-from vault_agent.config.setting_names import KEYS, SECTIONS, Key
+from vault_agent.config.setting_names import SECTIONS, SETTINGS, Setting
 from vault_agent.config.settings import check, convert, index_directory
 from vault_agent.errors import Misconfigured, NotFound
 
@@ -33,9 +33,9 @@ _PLACES = {"vault.root", "index.dir"}
 """Settings of folders: the index must not be inside the vault."""
 
 
-def in_full(key: Key, text: str) -> str:
+def in_full(setting: Setting, text: str) -> str:
     """Return a value as it is written to the file: a folder as an absolute path."""
-    if not key.path or not text.strip() or text.startswith("~"):
+    if not setting.path or not text.strip() or text.startswith("~"):
         return text
     return str(absolute(text))
 
@@ -53,19 +53,19 @@ def set_values(
     Raises:
         Misconfigured: `CONFIG_INVALID` for an invalid value, and what `accept` raises.
     """
-    edits: list[tuple[Key, object]] = []
+    edits: list[tuple[Setting, object]] = []
     for name, text in changes.items():
         if text is None:
-            edits.append((_any_key(name), None))
+            edits.append((_any_setting(name), None))
         else:
-            edits.append((known_key(name), _typed(known_key(name), text)))
+            edits.append((known_setting(name), _typed(known_setting(name), text)))
     problems: list[Problem] = []
 
     def change(before: str) -> str:
         parse_file(before, name=path.name, unknown=[])
         after = before
-        for key, value in edits:
-            after = _edited(after, key, value, name=path.name)
+        for setting, value in edits:
+            after = _edited(after, setting, value, name=path.name)
         file = Layer("file", parse_file(after, name=path.name, unknown=problems))
         config, broken = check([file])
         if mine := [problem for problem in broken if problem.key in changes]:
@@ -90,15 +90,15 @@ def has_setting(path: Path, name: str) -> bool:
     Raises:
         Misconfigured: `CONFIG_INVALID` if the file is not TOML.
     """
-    key = _any_key(name)
-    section = parsed_document(read_text(path) or "", path.name).get(key.section)
-    if not key.option:
-        return section is not None and key.section not in (*SECTIONS, SECTION)
-    return isinstance(section, dict) and key.option in section
+    setting = _any_setting(name)
+    section = parsed_document(read_text(path) or "", path.name).get(setting.section)
+    if not setting.option:
+        return section is not None and setting.section not in (*SECTIONS, SECTION)
+    return isinstance(section, dict) and setting.option in section
 
 
-def _any_key(name: str) -> Key:
-    return KEYS.get(name) or Key(name, "")
+def _any_setting(name: str) -> Setting:
+    return SETTINGS.get(name) or Setting(name, "")
 
 
 def parsed_document(text: str, name: str) -> tomlkit.TOMLDocument:
@@ -119,36 +119,36 @@ def parsed_document(text: str, name: str) -> tomlkit.TOMLDocument:
         ) from None
 
 
-def _typed(key: Key, text: str) -> object:
+def _typed(setting: Setting, text: str) -> object:
     """Return a value for the TOML file. A folder that begins with `~` stays as typed."""
-    text = in_full(key, text)
-    value = convert(key.name, text)
-    if key.path or key.secret:
+    text = in_full(setting, text)
+    value = convert(setting.name, text)
+    if setting.path or setting.secret:
         return text
     return list(value) if isinstance(value, tuple) else value
 
 
-def _edited(text: str, key: Key, value: object, *, name: str) -> str:
+def _edited(text: str, setting: Setting, value: object, *, name: str) -> str:
     import tomlkit
 
     document = parsed_document(text, name)
-    section = document.get(key.section)
-    if not key.option:
-        del document[key.section]
+    section = document.get(setting.section)
+    if not setting.option:
+        del document[setting.section]
         return tomlkit.dumps(document)
     if section is not None and not isinstance(section, dict):
-        rule = f"must be a section, written [{key.section}]"
-        raise invalid([Problem(key.section, rule, "file", f"`{key.section}`")])
+        rule = f"must be a section, written [{setting.section}]"
+        raise invalid([Problem(setting.section, rule, "file", f"`{setting.section}`")])
     if value is None:
-        if section and key.option in section:
-            del section[key.option]
-            if key.section not in SECTIONS and not document[key.section]:
-                del document[key.section]
+        if section and setting.option in section:
+            del section[setting.option]
+            if setting.section not in SECTIONS and not document[setting.section]:
+                del document[setting.section]
         return tomlkit.dumps(document)
     if section is None:
-        section = document[key.section] = tomlkit.table()
-        section = document[key.section]
-    section[key.option] = value
+        section = document[setting.section] = tomlkit.table()
+        section = document[setting.section]
+    section[setting.option] = value
     return tomlkit.dumps(document)
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from vault_agent.config import rules
-from vault_agent.config.setting_names import DEFAULT_PORT, KEYS
+from vault_agent.config.setting_names import DEFAULT_PORT, SETTINGS
 from vault_agent.errors import Misconfigured
 from vault_agent.system.address import live_address, recorded_address
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from vault_agent.config.layers import Layer
-    from vault_agent.config.setting_names import Key
+    from vault_agent.config.setting_names import Setting
 
 _LONG = 200
 """Longer texts, and those with outer white space, are never plainly valid."""
@@ -26,42 +26,44 @@ _LONG = 200
 
 def setting(layers: Sequence[Layer], name: str) -> Any:
     """Return one setting in its normal form, or its default. Raises CONFIG_INVALID."""
-    key = KEYS[name]
+    setting = SETTINGS[name]
     for layer in layers:
         if name in layer.values:
             try:
-                return _checked(key, layer.values[name])
+                return _checked(setting, layer.values[name])
             except ValueError:
                 from vault_agent.config.settings import convert
 
                 return convert(name, layer.values[name], layer.origin)
-    return tuple(key.default or ()) if key.many else key.default
+    return tuple(setting.default or ()) if setting.many else setting.default
 
 
-def _checked(key: Key, raw: Any) -> Any:
+def _checked(setting: Setting, raw: Any) -> Any:
     """Return the value in its normal form. Raises ValueError."""
-    value = _typed(key, raw)
-    if key.check:
-        value = getattr(rules, key.check)(value)
+    value = _typed(setting, raw)
+    if setting.check:
+        value = getattr(rules, setting.check)(value)
     is_valid = (
-        (key.ge is None or value >= key.ge)
-        and (key.gt is None or value > key.gt)
-        and (key.le is None or value <= key.le)
-        and (not key.choices or set(value if key.many else (value,)) <= set(key.choices))
+        (setting.ge is None or value >= setting.ge)
+        and (setting.gt is None or value > setting.gt)
+        and (setting.le is None or value <= setting.le)
+        and (
+            not setting.choices or set(value if setting.many else (value,)) <= set(setting.choices)
+        )
     )
     if not is_valid:
         raise ValueError
     return value
 
 
-def _typed(key: Key, raw: Any) -> Any:
-    if key.kind == "bool":
+def _typed(setting: Setting, raw: Any) -> Any:
+    if setting.kind == "bool":
         return rules.switch(raw)
     if isinstance(raw, bool):
         raise ValueError  # noqa: TRY004 - as the rules
-    if key.kind in ("int", "float"):
-        return float(raw) if key.kind == "float" else int(str(raw))
-    if key.kind == "str" and not (
+    if setting.kind in ("int", "float"):
+        return float(raw) if setting.kind == "float" else int(str(raw))
+    if setting.kind == "str" and not (
         isinstance(raw, str) and raw == raw.strip() and len(raw) <= _LONG
     ):
         raise ValueError

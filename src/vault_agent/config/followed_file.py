@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import orjson
 
 from vault_agent.config.layers import Layer, agents_of, parse_file, read_text
-from vault_agent.config.setting_names import KEYS
+from vault_agent.config.setting_names import SETTINGS
 from vault_agent.errors import VaultAgentError
 from vault_agent.system.files import read_optional, replace_file
 
@@ -63,7 +63,9 @@ def flags_to_repeat(in_use: SettingsInUse) -> dict[str, Any]:
     return {
         name: value
         for name, value in in_use.flags.items()
-        if name in KEYS and KEYS[name].of_server and (name, str(value)) != ("server.port", "0")
+        if name in SETTINGS
+        and SETTINGS[name].of_server
+        and (name, str(value)) != ("server.port", "0")
     }
 
 
@@ -138,7 +140,9 @@ class FollowedFile:
         """Record what is in use, for commands. Nothing happens if that cannot be written."""
         flags: dict[str, Any] = {}
         for layer in reversed(self._given):
-            flags |= {name: value for name, value in layer.values.items() if not KEYS[name].secret}
+            flags |= {
+                name: value for name, value in layer.values.items() if not SETTINGS[name].secret
+            }
         data = {
             "pid": os.getpid(),
             "given": flags,

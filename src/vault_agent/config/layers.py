@@ -18,9 +18,9 @@ from vault_agent.config.setting_names import (
     CONFIG_ENV,
     ENV_PREFIX,
     ENVIRONMENT,
-    KEYS,
     NOT_SETTINGS,
     SECTIONS,
+    SETTINGS,
     UNUSED,
     nearest,
 )
@@ -30,7 +30,7 @@ from vault_agent.system.files import NotRegular, expanded, read_file
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from vault_agent.config.setting_names import Key
+    from vault_agent.config.setting_names import Setting
 
 _AGENTS = "agents"
 _ON_LINUX: bool = sys.platform.startswith("linux")
@@ -68,7 +68,7 @@ class Problem(NamedTuple):
         """Name the key, where it was set, and the rule. There is no full stop."""
         place = {
             "flag": " (flag)",
-            "environment": f" ({KEYS[self.key].environment})" if self.key in KEYS else "",
+            "environment": f" ({SETTINGS[self.key].environment})" if self.key in SETTINGS else "",
             "file": " (config file)",
         }.get(self.origin or "", "")
         if item := re.match(_ITEM, self.rule):
@@ -86,12 +86,12 @@ def invalid(problems: Iterable[Problem]) -> Misconfigured:
     )
 
 
-def known_key(name: str) -> Key:
-    """Return the key of that name, or raise CONFIG_INVALID with the nearest one."""
-    if name not in KEYS:
-        rule = f"is an unknown setting{nearest(name, list(KEYS))}"
+def known_setting(name: str) -> Setting:
+    """Return the setting of that name, or raise CONFIG_INVALID with the nearest one."""
+    if name not in SETTINGS:
+        rule = f"is an unknown setting{nearest(name, list(SETTINGS))}"
         raise invalid([Problem(name, rule, label=name if "." in name else f"`{name}`")])
-    return KEYS[name]
+    return SETTINGS[name]
 
 
 def absolute(path: str | Path) -> Path:
@@ -219,14 +219,14 @@ def parse_file(text: str, *, name: str, unknown: list[Problem] | None = None) ->
             for option, value in table.items():
                 key = f"{section}.{option}"
                 values[key] = value
-                if key not in KEYS and key not in UNUSED:
-                    hint = nearest(key, list(KEYS))
+                if key not in SETTINGS and key not in UNUSED:
+                    hint = nearest(key, list(SETTINGS))
                     problems.append(Problem(key, f"is an unknown setting{hint}", "file"))
     if unknown is not None:
         unknown += problems
     elif problems:
         raise invalid(problems)
-    return {key: value for key, value in values.items() if value != "" and key in KEYS}
+    return {key: value for key, value in values.items() if value != "" and key in SETTINGS}
 
 
 def unused_settings(text: str) -> list[Problem]:
@@ -253,9 +253,9 @@ def _environment(environ: Mapping[str, str]) -> dict[str, str]:
         # Names are compared exactly. Windows converts them to upper case.
         if not name.startswith(ENV_PREFIX) or name in NOT_SETTINGS:
             continue
-        if key := ENVIRONMENT.get(name):
+        if setting := ENVIRONMENT.get(name):
             if value:
-                values[key.name] = value
+                values[setting.name] = value
         elif name.removeprefix(ENV_PREFIX).lower().replace("_", ".", 1) not in UNUSED:
             hint = nearest(name, [*ENVIRONMENT, *sorted(NOT_SETTINGS)])
             problems.append(Problem(name, f"is an unknown setting{hint}"))
@@ -268,6 +268,6 @@ def _placed(values: Mapping[str, Any]) -> dict[str, Any]:
     """Make relative folders absolute. They are relative to the current folder."""
     placed = dict(values)
     for name, value in values.items():
-        if KEYS[name].path and not str(value).startswith("~"):
+        if SETTINGS[name].path and not str(value).startswith("~"):
             placed[name] = str(absolute(value))
     return placed

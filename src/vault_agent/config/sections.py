@@ -76,7 +76,7 @@ class SettingsSection(BaseModel):
 
     The docstring of a field says what the setting is, in one sentence, and in a second paragraph
     what a user should know besides. The `json_schema_extra` of a field may have `of_server`,
-    `needs` and `idle_without` of `setting_names.Key`.
+    `needs` and `idle_without` of `setting_names.Setting`.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)

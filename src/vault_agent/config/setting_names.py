@@ -26,7 +26,7 @@ Toolset = Literal["vault-agent", "agentiso", "obsidian-vault-mcp", "co-cli", "sy
 DEFAULT_PORT = 8787
 
 
-class Key(NamedTuple):
+class Setting(NamedTuple):
     """A setting: its dotted name, a summary in one line, and the kind of its value.
 
     `help` is what a user should know besides. `needs` are settings without which a switch cannot
@@ -68,9 +68,9 @@ class Key(NamedTuple):
 
 
 _ROWS = json.loads(Path(__file__).with_name("setting_names.json").read_bytes())
-KEYS: dict[str, Key] = {name: Key(name, **row) for name, row in _ROWS.items()}
-SECTIONS = tuple(dict.fromkeys(key.section for key in KEYS.values()))
-ENVIRONMENT: dict[str, Key] = {key.environment: key for key in KEYS.values()}
+SETTINGS: dict[str, Setting] = {name: Setting(name, **row) for name, row in _ROWS.items()}
+SECTIONS = tuple(dict.fromkeys(setting.section for setting in SETTINGS.values()))
+ENVIRONMENT: dict[str, Setting] = {setting.environment: setting for setting in SETTINGS.values()}
 
 
 UNUSED = frozenset(Path(__file__).with_name("former_settings.txt").read_text("utf-8").split())

@@ -33,7 +33,7 @@ from vault_agent.config.sections import (
     WebSettings,
     WriteSettings,
 )
-from vault_agent.config.setting_names import KEYS, unmet
+from vault_agent.config.setting_names import SETTINGS, unmet
 from vault_agent.errors import Misconfigured
 
 if TYPE_CHECKING:
@@ -104,10 +104,12 @@ def check(layers: Iterable[Layer]) -> tuple[Config | None, list[Problem]]:
         return None, _problems(error, ordered)
     missing = [
         Problem(
-            key.name, f"needs {' and '.join(needed)} to be set first", _origin(ordered, key.name)
+            setting.name,
+            f"needs {' and '.join(needed)} to be set first",
+            _origin(ordered, setting.name),
         )
-        for key in KEYS.values()
-        if (needed := unmet(partial(value_of, config), key.name, key.needs))
+        for setting in SETTINGS.values()
+        if (needed := unmet(partial(value_of, config), setting.name, setting.needs))
     ]
     return config, missing
 
@@ -122,7 +124,7 @@ def _merged(layers: tuple[Layer, ...]) -> dict[str, Any]:
     sections: dict[str, dict[str, Any]] = {}
     for layer in reversed(layers):
         for name, value in layer.values.items():
-            sections.setdefault(KEYS[name].section, {})[KEYS[name].option] = value
+            sections.setdefault(SETTINGS[name].section, {})[SETTINGS[name].option] = value
         if layer.agents:
             sections["agents"] = dict(layer.agents)
     return sections
@@ -130,7 +132,7 @@ def _merged(layers: tuple[Layer, ...]) -> dict[str, Any]:
 
 def convert(name: str, value: Any, origin: str | None = None) -> Any:
     """Return the typed value of one setting, such as from its text, or raise CONFIG_INVALID."""
-    section, option = KEYS[name].section, KEYS[name].option
+    section, option = SETTINGS[name].section, SETTINGS[name].option
     model = cast("type[BaseModel]", Config.model_fields[section].annotation)
     try:
         typed = getattr(model.model_validate({option: value}), option)
@@ -200,7 +202,7 @@ def rerank_settings(config: Config) -> dict[str, Any]:
 
 def switched_on(config: Config) -> tuple[str, ...]:
     """Return the switches that are on, such as `embedding.enabled`."""
-    switches = (name for name, key in KEYS.items() if key.option == "enabled")
+    switches = (name for name, setting in SETTINGS.items() if setting.option == "enabled")
     return tuple(name for name in switches if value_of(config, name) is True)
 
 

@@ -16,7 +16,7 @@ from vault_agent.store.failures import MappedFiles, is_damage
 from vault_agent.store.fulltext.reader import FulltextReader
 from vault_agent.store.fulltext.searching import RevisionRows
 from vault_agent.store.index.meta import (
-    BY_VERSION,
+    OTHER_FINGERPRINT,
     check_compatible,
     old_rows,
     read_meta,
@@ -213,9 +213,9 @@ class CurrentIndex:
         return self.latest.meta if self.latest else None
 
     @property
-    def is_outdated(self) -> bool:
+    def has_other_fingerprint(self) -> bool:
         """Whether the index was made by another version, or with other settings."""
-        return self.refusal is not None and self.refusal.details == BY_VERSION
+        return self.refusal is not None and self.refusal.details == OTHER_FINGERPRINT
 
     async def refresh(self) -> None:
         """Open the newest complete state. Readers of the old one can finish."""

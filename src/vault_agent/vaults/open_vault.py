@@ -360,7 +360,7 @@ class OpenVault:
         if index.refusal is None:
             if index.meta is None or behind:
                 await self.submit(JobKind.INDEX, trigger=Trigger.START)
-        elif rebuilds or index.is_outdated or index.damaged is not None:
+        elif rebuilds or index.has_other_fingerprint or index.damaged is not None:
             # Nobody would ask for a rebuild of another vault: most commands name no vault.
             self._rebuilt = index.damaged
             await self.submit(JobKind.REINDEX, trigger=Trigger.START)

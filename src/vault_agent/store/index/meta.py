@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 SCHEMA_VERSION = 13
 """SQLite's `user_version`. An index with another version is rebuilt."""
-BY_VERSION = {"reason": "version"}
+OTHER_FINGERPRINT = {"reason": "version"}
 """The details of a refusal that the next start ends with a rebuild."""
 
 
@@ -51,7 +51,7 @@ def read_meta(connection: sqlite3.Connection) -> Meta:
     """
     [(version,)] = fetch(connection, "PRAGMA user_version")
     if version != SCHEMA_VERSION:
-        raise _outdated("another version of vault-agent made it")
+        raise _unusable("another version of vault-agent made it")
     try:
         return Meta(**dict(fetch(connection, "SELECT key, value FROM meta")))
     except TypeError:
@@ -75,12 +75,14 @@ def check_compatible(meta: Meta, *, identity: str, fingerprint: str) -> None:
     if meta.vault != identity:
         raise IndexUnavailable("INDEX_INCOMPATIBLE", "The index belongs to another vault.")
     if meta.fingerprint != fingerprint:
-        raise _outdated("settings of the index, or the version of vault-agent, have changed")
+        raise _unusable("settings of the index, or the version of vault-agent, have changed")
 
 
-def _outdated(reason: str) -> IndexUnavailable:
+def _unusable(reason: str) -> IndexUnavailable:
     """Return the error for an index that must be rebuilt because of `reason`."""
-    return IndexUnavailable("INDEX_INCOMPATIBLE", f"The index can't be used: {reason}.", BY_VERSION)
+    return IndexUnavailable(
+        "INDEX_INCOMPATIBLE", f"The index can't be used: {reason}.", OTHER_FINGERPRINT
+    )
 
 
 def repeated_lines(connection: sqlite3.Connection) -> frozenset[str]:
