@@ -232,18 +232,12 @@ class Waiting(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     gone = threading.Event()
     asked = threading.Event()
-    got: ClassVar[list[str]] = []
-
-    def do_GET(self) -> None:
-        self.got.append(self.path)
-        self.send_response(200)
-        self.send_header("Content-Length", "2")
-        self.end_headers()
-        self.wfile.write(b"{}")
+    got: ClassVar[list[tuple[str, ...]]] = []
 
     def do_POST(self) -> None:
         body = self.rfile.read(int(self.headers["Content-Length"]))
         message = json.loads(body)
+        self.got.append((self.path, message["method"], self.headers["Authorization"]))
         if message["method"] == "slow":
             self.asked.set()
             self.connection.recv(1)  # until the client closes
@@ -269,7 +263,7 @@ class Piped:
 
         reading, self.input = os.pipe()
         self.output, writing = os.pipe()
-        self.relay = Relay(lambda _: ServerAt(endpoint, None), "/mcp", reading, writing)
+        self.relay = Relay(lambda _: ServerAt(endpoint, "key"), "/mcp", reading, writing)
         self.thread = threading.Thread(target=self.relay.run, daemon=True)
         self.thread.start()
         self.lines = os.fdopen(self.output, "rb")
@@ -307,7 +301,7 @@ def test_a_connected_client_keeps_the_server_from_being_idle(piped):
     piped.write({"jsonrpc": "2.0", "id": 5, "method": "quick"})
     assert piped.lines.readline()
     piped.relay.touch()
-    assert Waiting.got == ["/health"]
+    assert Waiting.got[1:] == [("/mcp", "ping", "Bearer key")]
 
 
 def test_a_cancelled_request_closes_its_connection_and_gets_no_reply(piped):

@@ -51,6 +51,7 @@ _TOKEN = re.compile(r"[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?")
 _SERVER_ERROR = -32000
 _INVALID_REQUEST = -32600
 _PARSE_ERROR = -32700
+_PING = {"jsonrpc": "2.0", "id": "relay", "method": "ping"}
 _NEEDS_KEY = "UNAUTHORIZED: the server needs its API key. The user can set server.api_key."
 _OUTCOME_UNKNOWN = (
     "WRITE_OUTCOME_UNKNOWN: the server ended during the call, so the write is there once or not"
@@ -140,7 +141,7 @@ class Relay:
             request.cancel()
 
     def touch(self) -> None:
-        """Ask the server for its health, so that it does not end while a client is connected.
+        """Ping the server with the key, so that it does not end while a client is connected.
 
         A server that is gone is found or started again by the next call.
         """
@@ -150,7 +151,8 @@ class Relay:
         with suppress(OSError, HTTPException):
             connection = server.connect()
             connection.sock.settimeout(PARENT_SECONDS)
-            connection.request("GET", "/health")
+            headers = self._headers(_PING, server)
+            connection.request("POST", self._path, body=json.dumps(_PING), headers=headers)
             connection.getresponse().read()
             connection.close()
 
