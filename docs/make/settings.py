@@ -17,7 +17,7 @@ from pydantic_core import to_jsonable_python
 
 from vault_agent.config import rules as checks_of
 from vault_agent.config import sections
-from vault_agent.config.setting_names import Key
+from vault_agent.config.setting_names import Setting
 from vault_agent.config.settings import Config
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ _EMPTY: dict[str, Any] = {
 }
 """What the example shows for settings that have no default."""
 
-_USUAL = Key._field_defaults
+_USUAL = Setting._field_defaults
 _SECTIONS = {  # all but the tables of agents, of which there may be any number
     name: field.annotation for name, field in Config.model_fields.items() if name != "agents"
 }
@@ -63,7 +63,10 @@ def page() -> str:
     parts = [_HEAD]
     for section in _SECTIONS:
         parts += [f"## `[{section}]`", wrapped(_about(section))]
-        rows = [(f"`{key.name}`", _shown(key), _meaning(key)) for key in _keys(section)]
+        rows = [
+            (f"`{setting.name}`", _shown(setting), _meaning(setting))
+            for setting in _settings(section)
+        ]
         parts.append(table(("Key", "Default", "Meaning"), rows))
     return joined(parts)
 
@@ -73,10 +76,14 @@ def example() -> str:
     parts = [_EXAMPLE]
     for section in _SECTIONS:
         parts.append(f"[{section}]")
-        for key in _keys(section):
-            default = _EMPTY[key.name] if _default(key) is None else _default(key)
-            comment = textwrap.fill(_meaning(key), 98, initial_indent="# ", subsequent_indent="# ")
-            parts.append(f"{comment}\n# {key.option} = {json.dumps(default, ensure_ascii=False)}")
+        for setting in _settings(section):
+            default = _EMPTY[setting.name] if _default(setting) is None else _default(setting)
+            comment = textwrap.fill(
+                _meaning(setting), 98, initial_indent="# ", subsequent_indent="# "
+            )
+            parts.append(
+                f"{comment}\n# {setting.option} = {json.dumps(default, ensure_ascii=False)}"
+            )
     return joined(parts)
 
 
@@ -169,22 +176,22 @@ def _choices(annotation: Any) -> tuple[str, ...]:
     return tuple(choice for part in get_args(annotation) for choice in _choices(part))
 
 
-def _keys(section: str) -> list[Key]:
+def _settings(section: str) -> list[Setting]:
     """Return the rows of the table as it is now: `SETTINGS` has those of the last `make docs`."""
-    keys = [Key(name, **row) for name, row in json.loads(rows()).items()]
-    return [key for key in keys if key.section == section]
+    settings = [Setting(name, **row) for name, row in json.loads(rows()).items()]
+    return [setting for setting in settings if setting.section == section]
 
 
 def _about(section: str) -> str:
     return inspect.getdoc(type(getattr(Config(), section))) or ""
 
 
-def _default(key: Key) -> Any:
-    return list(key.default or ()) if key.many else key.default
+def _default(setting: Setting) -> Any:
+    return list(setting.default or ()) if setting.many else setting.default
 
 
-def _shown(key: Key) -> str:
-    default = _default(key)
+def _shown(setting: Setting) -> str:
+    default = _default(setting)
     if isinstance(default, list):
         return ", ".join(f"`{each}`" for each in default) or "none"
     if isinstance(default, bool):
@@ -194,24 +201,26 @@ def _shown(key: Key) -> str:
     return "none" if default is None else f"`{default}`"
 
 
-def _meaning(key: Key) -> str:
-    return " ".join(filter(None, (sentence(key.summary), key.help, *_needs(key), _limits(key))))
+def _meaning(setting: Setting) -> str:
+    return " ".join(
+        filter(None, (sentence(setting.summary), setting.help, *_needs(setting), _limits(setting)))
+    )
 
 
-def _needs(key: Key) -> list[str]:
-    needs = [f"It needs {each}." for each in key.needs]
-    return needs + [f"Without {each} it does nothing." for each in key.idle_without]
+def _needs(setting: Setting) -> list[str]:
+    needs = [f"It needs {each}." for each in setting.needs]
+    return needs + [f"Without {each} it does nothing." for each in setting.idle_without]
 
 
-def _limits(key: Key) -> str:
+def _limits(setting: Setting) -> str:
     """Return the values that are allowed, as a sentence."""
-    if key.choices and not key.many:
-        if all(value in f"{key.summary} {key.help}" for value in key.choices):
+    if setting.choices and not setting.many:
+        if all(value in f"{setting.summary} {setting.help}" for value in setting.choices):
             return ""
-        return f"One of {', '.join(f'`{value}`' for value in key.choices)}."
-    if key.le is None:
+        return f"One of {', '.join(f'`{value}`' for value in setting.choices)}."
+    if setting.le is None:
         return ""
-    high = f"{key.le:,}"
-    if key.ge is not None:
-        return f"{key.ge:,} to {high}."
-    return f"Over {key.gt:,}, at most {high}." if key.gt is not None else f"At most {high}."
+    high = f"{setting.le:,}"
+    if setting.ge is not None:
+        return f"{setting.ge:,} to {high}."
+    return f"Over {setting.gt:,}, at most {high}." if setting.gt is not None else f"At most {high}."

@@ -21,7 +21,7 @@ from vault_agent.models.settings import EndpointSettings
 from vault_agent.system.files import make_private_folder
 from vault_agent.vaults.runs import Background
 from vault_agent.vaults.several import Across, Several
-from vault_agent.vaults.shared import KnownVaults, Shared
+from vault_agent.vaults.shared import Shared, VaultRegistry
 from vault_agent.vaults.typed_notes import TypedNotes
 from vault_agent.vaults.vaults import open_vaults
 
@@ -70,15 +70,15 @@ async def open_app(
     config: Config,
     *,
     on_crash: Callable[[str, CrashReport], object] = lambda *_: None,
-    registered: KnownVaults | None = None,
+    registry: VaultRegistry | None = None,
     lock: ServerLock | None = None,
 ) -> AsyncIterator[App]:
     """Open the configured vault, the resources that vaults share, and what works with them.
 
     `on_crash` is called for an unexpected error in any of our processes. It gets the name of the
-    process ("server", "keeper" or "worker") and a report without the error's message. `registered`
-    are the registered vaults, by default those of the user's list. `lock` holds the index of the
-    configured vault beyond the context.
+    process ("server", "keeper" or "worker") and a report without the error's message. `registry`
+    has the registered vaults, by default the user's. `lock` holds the index of the configured vault
+    beyond the context.
 
     Raises:
         Misconfigured: `VAULT_NOT_FOUND`, `CONFIG_INVALID`.
@@ -114,7 +114,7 @@ async def open_app(
             embedder,
             endpoint,
             on_crash,
-            registered or KnownVaults(),
+            registry or VaultRegistry(),
             write_enabled=config.write.enabled,
             reranker=reranker,
         )
@@ -145,7 +145,7 @@ async def open_app(
             sessions = Sessions(
                 store,
                 folder,
-                vaults.known,
+                vaults.registry,
                 deliveries=deliveries,
                 journals=journals,
                 deliver_seconds=_OF_TIMEOUT * config.memory.hook_timeout_ms / 1_000,

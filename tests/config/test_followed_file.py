@@ -147,7 +147,7 @@ def test_a_file_that_is_whole_is_taken_over(tmp_path: Path):
 def test_what_is_wrong_with_a_file_is_noted_for_commands(tmp_path: Path):
     file = tmp_path / "config.toml"
     follow = following(file, WHOLE, Clock())
-    follow.note(tmp_path)
+    follow.record(tmp_path)
     in_use = settings_in_use(tmp_path, os.getpid())
     assert (in_use.file, in_use.refused) == (file_digest(file), "")
     other = tmp_path / "other"
@@ -155,7 +155,7 @@ def test_what_is_wrong_with_a_file_is_noted_for_commands(tmp_path: Path):
     other.replace(file)
     assert follow.has_changed()
     assert follow.read() is None
-    follow.note(tmp_path)
+    follow.record(tmp_path)
     in_use = settings_in_use(tmp_path, os.getpid())
     assert in_use.file == file_digest(file)
     assert "memory.show" in in_use.refused

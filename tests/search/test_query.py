@@ -36,8 +36,8 @@ def test_other_dashes_exclude_nothing(text: str):
 
 def test_tag_and_path_filter():
     query = compile_query('tag:#work/now path:"My Folder" plan -tag:old -path:Archive')
-    assert query.filters == Filters(tags=("#work/now",), places=("My Folder",))
-    assert query.without == Filters(tags=("old",), places=("Archive",))
+    assert query.filters == Filters(tags=("#work/now",), path_parts=("My Folder",))
+    assert query.without == Filters(tags=("old",), path_parts=("Archive",))
     assert set(query.term_weights) == {"plan"}
 
 

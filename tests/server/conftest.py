@@ -132,7 +132,7 @@ class FakeEngine:
     def identity(self):
         return vault_identity(self.config.vault.root or Path("notes"))
 
-    async def listening_at(self, address, *, until_idle=False):
+    async def listening_at(self, url, *, until_idle=False):
         """Take the address of a server in a process of its own."""
 
     async def submit(self, kind, options=None, trigger=None):

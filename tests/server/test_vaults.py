@@ -19,7 +19,7 @@ from vault_agent.model.identifiers import identify
 from vault_agent.model.search import MAX_VAULTS
 from vault_agent.server.log import EventLog, Level
 from vault_agent.server.serve import listening
-from vault_agent.vaults.shared import KnownVaults
+from vault_agent.vaults.shared import VaultRegistry
 
 PATH = "modules/cost tracker.md"
 
@@ -61,7 +61,7 @@ def world(tmp_path: Path) -> RegisteredVaults:
 @asynccontextmanager
 async def running(world: RegisteredVaults, **sections: Any) -> AsyncIterator[Running]:
     log = io.StringIO()
-    opening = partial(open_app, registered=KnownVaults(world.registry))
+    opening = partial(open_app, registry=VaultRegistry(world.registry))
     async with listening(
         world.config(**sections), open_app=opening, log=EventLog(Level.DEBUG, log), port=0
     ) as server:
@@ -176,5 +176,5 @@ async def test_notes_of_other_vaults_are_never_changed(world: RegisteredVaults):
         assert "write.folders" not in str(refusal)  # it is about the default vault alone
         vault = await server.app.vaults.open("global")
         assert vault.config.write.folders == (".",)
-        assert not vault.is_closed_to_writes
+        assert not vault.is_excepted_from_writes
         assert server.app.vaults.default.config.write.folders == ("drafts",)

@@ -19,7 +19,7 @@ from vault_agent.config.settings import Config
 from vault_agent.config.vault_list import Registered, Role, add_vault, new_uid
 from vault_agent.models.settings import EndpointSettings
 from vault_agent.vaults.open_vault import OpenVault
-from vault_agent.vaults.shared import KnownVaults
+from vault_agent.vaults.shared import VaultRegistry
 
 
 class RegisteredVaults:
@@ -64,7 +64,7 @@ class RegisteredVaults:
 
     @asynccontextmanager
     async def app(self, **sections: Any) -> AsyncIterator[App]:
-        async with open_app(self.config(**sections), registered=KnownVaults(self.registry)) as app:
+        async with open_app(self.config(**sections), registry=VaultRegistry(self.registry)) as app:
             await indexed(app.vaults.default)
             yield app
 

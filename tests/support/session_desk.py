@@ -78,7 +78,7 @@ class Desk:
     async def app(self, *, memory: bool = False, **journal: Any) -> AsyncIterator[App]:
         on = {"memory": PATIENT} if memory else {}
         async with self.world.app(journal={"enabled": True, **journal}, **on) as app:
-            self.vault = app.vaults.known.find("project:shop").identity
+            self.vault = app.vaults.registry.find("project:shop").identity
             vault = await app.vaults.open("project:shop")
             if vault.jobs.running is None:
                 await vault.submit(JobKind.INDEX)

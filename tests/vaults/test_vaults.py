@@ -51,7 +51,7 @@ async def test_a_vault_is_opened_at_its_first_use_by_any_of_its_names(world: Reg
     root = world.project("app", {"modules/a.md": "# A\n\nquinces\n"})
     async with world.app() as app:
         assert [each.open for each in await app.vaults.states()] == [True, False]
-        (entry,) = app.vaults.known.entries()
+        (entry,) = app.vaults.registry.entries()
         for name in ("project:app", "app", entry.identity):
             assert await paths(app, name, "quinces") == ["modules/a.md"]
         assert not await paths(app, "default", "quinces")
@@ -282,7 +282,7 @@ async def test_a_moved_vault_takes_its_index_along_and_pays_for_no_vector_twice(
         embedding = {"enabled": True, "endpoint": endpoint.url, "model": endpoint.model}
         async with world.app(embedding=embedding) as app:
             await paths(app, "project:app", "sour")
-            (entry,) = app.vaults.known.entries()
+            (entry,) = app.vaults.registry.entries()
         sent = [text for texts in endpoint.requests for text in texts]
         assert any("sour" in text for text in sent)
         moved = root.parent.parent.rename(world.folder / "moved")
@@ -291,7 +291,7 @@ async def test_a_moved_vault_takes_its_index_along_and_pays_for_no_vector_twice(
         endpoint.requests.clear()
         async with world.app(embedding=embedding) as app:
             assert await paths(app, "project:app", "sour") == ["a.md"]
-            (after,) = app.vaults.known.entries()
+            (after,) = app.vaults.registry.entries()
             vault = await app.vaults.open("project:app")
             assert len(await vault.jobs.list()) == 2  # the old one is still there
         again = [text for texts in endpoint.requests for text in texts]

@@ -230,7 +230,7 @@ async def test_a_scan_finds_what_no_event_has_named(root: Path):
     async with watched(root) as vault:
         vault.watch._hear = lambda _: None
         (root / "New.md").write_text("quinces")
-        vault.watch._look_soon()  # as after `rescan_seconds`
+        vault.watch._scan_soon()  # as after `rescan_seconds`
         await until_found(vault, "quinces", "New.md")
 
 
@@ -326,7 +326,7 @@ async def test_a_change_that_waits_too_long_is_a_warning_of_searches(
         listed = await vault.read_with_warnings(list_notes, ListQuery(), None)
         assert [warning.code for warning in listed.warnings] == ["INDEX_BEHIND"]
         assert (await vault.health()).status == "ok"
-        vault.watch._look_soon()
+        vault.watch._scan_soon()
         await until_found(vault, "quinces", "New.md")
         await eventually_async(lambda: not vault.watch.warnings())
 

@@ -36,11 +36,16 @@ class Caller:
     name: str = ""  # of a named agent; `web` for the page
     scope: Scope = EVERYTHING  # what it may see
     rights: frozenset[Right] | None = None  # what it may write; None: everything, as the owner may
-    client: str = "http"  # the program, for the log of writes, as `Author.client`
+    client: str = "http"  # the program, as `Author.client`
+
+    @property
+    def is_agent(self) -> bool:
+        """Whether this is an agent, named or not."""
+        return self.kind in (CallerKind.NAMED_AGENT, CallerKind.UNNAMED_AGENT)
 
     @property
     def is_named_agent(self) -> bool:
-        """Whether this is a named agent: it may not run every operation, as all others may."""
+        """Whether this is a named agent. All other callers may run every operation."""
         return self.kind is CallerKind.NAMED_AGENT
 
     @property

@@ -73,7 +73,7 @@ async def write_move(call: CallContext, request: MoveBody) -> Result[Written | O
         request.to,
         write,
         rewrite_links=request.rewrite_links,
-        waits=call.caller.client.startswith("mcp"),  # an agent can't follow a job
+        waits=call.caller.is_agent,  # it can't follow a job
     )
     return done_or_job(done)
 

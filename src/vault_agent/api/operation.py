@@ -53,15 +53,15 @@ class Result(NamedTuple, Generic[Data]):
 
     `warnings` are by default those of the data. The ETag begins with `etag`. `status` is set if it
     is not that of the route: 201 if something new was made, 202 if a job does what was asked.
-    `settle` is called after the reply was sent, with whether the caller was still connected. Only
-    then can it be logged what the caller has got.
+    `after_sent` is called after the reply was sent, with whether the caller was still connected.
+    Only then can it be logged what the caller has got.
     """
 
     data: Data
     warnings: tuple[Warning, ...] = ()
     etag: str | None = None
     status: int | None = None
-    settle: Callable[[bool], Awaitable[None]] | None = None
+    after_sent: Callable[[bool], Awaitable[None]] | None = None
 
     @property
     def reply(self) -> Envelope[Data]:
@@ -214,7 +214,7 @@ async def perform(operation: Operation[Sent, Got], call: CallContext, request: S
     """
     if call.caller.is_named_agent and not operation.for_named_agents:
         raise NotFound("ROUTE_NOT_FOUND", "There is no such operation.", remedy="")
-    if operation.needs == _WRITE and call.vault.is_closed_to_writes:
+    if operation.needs == _WRITE and call.vault.is_excepted_from_writes:
         if call.vault.name is not None:
             raise Forbidden("VAULT_READ_ONLY", "The notes of this vault are never changed.")
         # The default vault has no name, and is closed only without `write.folders`.

@@ -101,7 +101,7 @@ async def session_event(call: CallContext, request: SessionEventBody) -> Result[
     assert sessions is not None  # noqa: S101 - set while memory or journals are on
     fields = {name: getattr(request, name) for name in SessionEvent._fields}
     offer = await sessions.take(SessionEvent(**fields), seconds=request.seconds)
-    return Result(offer.brought, offer.warnings, settle=offer.settle)
+    return Result(offer.brought, offer.warnings, after_sent=offer.settle)
 
 
 _Name = Annotated[str, TRIMMED, Length(1, 200)]
@@ -189,7 +189,7 @@ def project_and_vault(session: Session, app: App) -> tuple[str | None, str]:
     if entry is None:
         return None, session.vault
     project = entry.name if entry.address.startswith("project:") else None
-    return project, app.vaults.known.unique(entry.address, entry.identity)
+    return project, app.vaults.registry.unique(entry.address, entry.identity)
 
 
 def show_journal(session: Session, app: App) -> ShownJournal:
@@ -336,7 +336,7 @@ def _identities(vault: OpenVault, app: App, project: str | None) -> list[str] | 
     allowed = None if vault is app.vaults.default else [vault.identity]
     if project is None:
         return allowed
-    named = [entry.identity for entry in app.vaults.known.of_project(project)]
+    named = [entry.identity for entry in app.vaults.registry.of_project(project)]
     return named if allowed is None else [identity for identity in named if identity in allowed]
 
 

@@ -83,7 +83,7 @@ async def write_undo(call: CallContext, request: UndoBody) -> Result[Written | O
         request.write_id,
         write,
         copy_beside=request.copy_beside,
-        waits=call.caller.client.startswith("mcp"),  # an agent can't follow a job
+        waits=call.caller.is_agent,  # it can't follow a job
     )
     return done_or_job(done)
 

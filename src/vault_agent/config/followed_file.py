@@ -29,11 +29,11 @@ if TYPE_CHECKING:
 QUIET_SECONDS: Final = 2.0
 """How long a file that is written in place must stay as it is. Until then, it may be half-written
 and valid, and give an agent more than the whole file does."""
-_NOTE: Final = "server.settings"
+_RECORD: Final = "server.settings"
 
 
 class SettingsInUse(NamedTuple):
-    """What a running server notes of its settings.
+    """What a running server records of its settings.
 
     Args:
         flags: the settings of its flags and environment, without secrets.
@@ -47,9 +47,9 @@ class SettingsInUse(NamedTuple):
 
 
 def settings_in_use(folder: Path, pid: int) -> SettingsInUse | None:
-    """Return what the server with this process ID has noted, or None if it has noted nothing."""
+    """Return what the server with this process ID has recorded, or None if it has not."""
     try:
-        data = orjson.loads(read_optional(folder / _NOTE))
+        data = orjson.loads(read_optional(folder / _RECORD))
         in_use = SettingsInUse(data["given"], *(data[name] for name in SettingsInUse._fields[1:]))
         if data["pid"] != pid or not isinstance(in_use.flags, dict):
             return None
@@ -136,13 +136,12 @@ class FollowedFile:
         """Remember why the server does not use the text that was read last."""
         self._refused = error.what
 
-    def note(self, folder: Path) -> None:
+    def record(self, folder: Path) -> None:
         """Record what is in use, for commands. Nothing happens if that cannot be written."""
         flags: dict[str, Any] = {}
         for layer in reversed(self._given):
-            flags |= {
-                name: value for name, value in layer.values.items() if not SETTINGS[name].secret
-            }
+            values = layer.values.items()
+            flags |= {name: value for name, value in values if not SETTINGS[name].secret}
         data = {
             "pid": os.getpid(),
             "given": flags,
@@ -150,7 +149,7 @@ class FollowedFile:
             "refused": self._refused,
         }
         with suppress(OSError):
-            replace_file(folder / _NOTE, orjson.dumps(data, default=str), durable=False)
+            replace_file(folder / _RECORD, orjson.dumps(data, default=str), durable=False)
 
 
 def _digest(text: str | None) -> str:

@@ -28,13 +28,13 @@ from vault_agent.indexing.changes import compare, vault_moved
 from vault_agent.indexing.index import index
 from vault_agent.indexing.parse import Batch, FileToRead, ParsedFile, batch_parser, unparsed
 from vault_agent.indexing.protocol import (
-    Answer,
     Cluster,
     Compare,
     Crashed,
     Embed,
     EmbeddingCounts,
     Event,
+    KeeperAnswer,
     LayOut,
     Phase,
     Published,
@@ -150,7 +150,7 @@ class _Keeper:
         self._report.send(answer)
         give_memory_back()
 
-    async def _carry_out(self, request: Request) -> Answer:
+    async def _carry_out(self, request: Request) -> KeeperAnswer:
         if isinstance(request, Compare):
             return compare(request.spec)
         if isinstance(request, Cluster):

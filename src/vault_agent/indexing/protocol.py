@@ -169,11 +169,11 @@ class LaidOut:
     revision: int
 
 
-Answer = (
+KeeperAnswer = (
     RunResult | EmbeddingCounts | AttachmentsRead | Compared | Clusters | LaidOut | VaultAgentError
 )
 """The last event of a request: a result, or the error that ended it."""
-Event = Phase | Warning | Published | Crashed | Answer
+Event = Phase | Warning | Published | Crashed | KeeperAnswer
 
 
 # --- what an index is of --------------------------------------------------------------------

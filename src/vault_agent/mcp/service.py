@@ -140,7 +140,7 @@ async def _result(tool: Tool, view: View, arguments: Mapping[str, Any] | None) -
     run = TOOLSETS[view.toolset][tool.name]
     try:
         checked = check(tool, arguments)
-        target, arguments = await view.in_named_vault(checked)
+        target, arguments = await view.in_vault_of(checked)
         reply = await _with_index(tool, run, target, arguments)
     except VaultAgentError as error:
         return _text(error_text(error), is_error=True)

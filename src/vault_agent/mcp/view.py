@@ -73,7 +73,7 @@ class View:
         """Return the view of a program by its name, for the log of writes."""
         return replace(self, caller=replace(self.caller, client=f"mcp:{client}"))
 
-    async def in_named_vault(self, arguments: Mapping[str, Any]) -> tuple[Self, Mapping[str, Any]]:
+    async def in_vault_of(self, arguments: Mapping[str, Any]) -> tuple[Self, Mapping[str, Any]]:
         """Return the view for a call, and its arguments: of the global vault if a path names it.
 
         Raises:

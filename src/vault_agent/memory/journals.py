@@ -188,7 +188,7 @@ class Journals:
 
     async def _write(self, session: Session) -> None:
         try:
-            entry = self._vaults.known.find(session.vault)
+            entry = self._vaults.registry.find(session.vault)
         except NotFound:
             return  # its project is not in the list now, but may come back
         asked_at = session.sections.at if session.sections is not None else session.wanted_at

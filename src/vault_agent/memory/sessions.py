@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from vault_agent.memory.session_file import Session, SessionStore
     from vault_agent.model.sessions import SessionEvent
     from vault_agent.system.crash import CrashReport
-    from vault_agent.vaults.shared import KnownVaults
+    from vault_agent.vaults.shared import VaultRegistry
 
 LOOK_SECONDS: Final = 30.0
 """Time between looks at sessions whose end was told without a server, or by nobody."""
@@ -44,7 +44,7 @@ class Sessions:
         self,
         store: SessionStore,
         folder: Path,
-        registry: KnownVaults,
+        registry: VaultRegistry,
         *,
         deliveries: Deliveries | None,
         journals: Journals | None,

@@ -9,7 +9,7 @@ from vault_agent.model.fields import NoteId, some_of
 from vault_agent.model.notes import TitledNote
 from vault_agent.model.sent import Between, Length
 
-Match = Literal["id", "path", "name", "alias", "title"]
+NameMatch = Literal["id", "path", "name", "alias", "title"]
 """How a name found a note. `name` is the end of a path, or a file's name."""
 
 
@@ -20,7 +20,7 @@ class NamedNote(TitledNote):
     Its `path` is relative to the folder of the agent that asks, unlike those of search results.
     """
 
-    match: Match
+    match: NameMatch
 
 
 @dataclass(frozen=True, slots=True)

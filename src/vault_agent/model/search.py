@@ -66,7 +66,7 @@ class Filters:
     """Values of `status`. One must match."""
     after: FirstDay = None
     before: LastDay = None
-    places: Internal[tuple[str, ...]] = ()  # as `paths`, else parts of paths; any of them
+    path_parts: Internal[tuple[str, ...]] = ()  # as `paths`, else parts of paths; any of them
     file_patterns: Internal[tuple[str, ...]] = ()  # parts of file names, or globs; any of them
 
     @property

@@ -53,16 +53,16 @@ _SUBJECT_SHARE = 0.78
 
 
 class RankedNotes(NamedTuple):
-    """Ranked places, with their candidates and notes."""
+    """The best results, with their candidates and notes."""
 
-    places: list[Ranked]
+    entries: list[Ranked]
     candidates: Candidates
     notes: Mapping[int, StoredNote]
 
 
 def ranked(
     snapshot: Snapshot,
-    query: LexicalQuery,
+    compiled: LexicalQuery,
     filters: Filters,
     stopped: Stopped,
     *,
@@ -70,13 +70,13 @@ def ranked(
     without: Collection[int] = (),
     among: Collection[int] | None = None,
 ) -> RankedNotes:
-    """Return the best `limit` places for a compiled query, with `among` only of these notes.
+    """Return the best `limit` results of a compiled query, with `among` only of these notes.
 
     Raises:
         SearchStopped: if `stopped` returned True.
     """
     candidates = snapshot.fulltext.candidates(
-        query, filters, without=without, among=among, stopped=stopped
+        compiled, filters, without=without, among=among, stopped=stopped
     )
     wanted = shortlist(candidates, limit)
     notes = snapshot.query(documents.notes_and_attachments, wanted.rowids)
@@ -84,22 +84,22 @@ def ranked(
     if len(notes) < len(wanted.rowids):
         raise SnapshotOutdated
     names = {rowid: OwnNames(note.path, note.title, note.aliases) for rowid, note in notes.items()}
-    places = rank(candidates, names, headings, limit=limit, chosen=wanted)
-    return RankedNotes(places, candidates, notes)
+    entries = rank(candidates, names, headings, limit=limit, chosen=wanted)
+    return RankedNotes(entries, candidates, notes)
 
 
-def term_information(fulltext: FulltextReader, query: LexicalQuery) -> dict[str, float]:
+def term_information(fulltext: FulltextReader, compiled: LexicalQuery) -> dict[str, float]:
     """Return weight times rarity of each term of a query, if any note has the term."""
-    frequencies = fulltext.document_frequencies(query.term_weights)
+    frequencies = fulltext.document_frequencies(compiled.term_weights)
     notes = fulltext.note_count
     return {
-        term: query.term_weights[term] * rarity(notes, count)
+        term: compiled.term_weights[term] * rarity(notes, count)
         for term, count in frequencies.items()
         if count
     }
 
 
-def coverage(snapshot: Snapshot, query: LexicalQuery, ranking: RankedNotes) -> Coverage:
+def coverage(snapshot: Snapshot, compiled: LexicalQuery, ranking: RankedNotes) -> Coverage:
     """Return, for each ranked note, the largest part of the query that one chunk of it has.
 
     A word that is in no note counts as the rarest, also if similar words were searched instead. A
@@ -115,16 +115,16 @@ def coverage(snapshot: Snapshot, query: LexicalQuery, ranking: RankedNotes) -> C
         term: information[term] / weight + added
         if term in information and term not in similar_terms
         else rarity(notes, 0)
-        for term, weight in query.term_weights.items()
+        for term, weight in compiled.term_weights.items()
         if not is_unit(term)
     }
     usual = math.log((searched + 1) / (_SUBJECT_SHARE * searched + 0.5))
     content = {
         term: 1.0
         for term in words.keys() & information.keys() - similar_terms - common_terms()
-        if searched < _NOTES_FOR_SUBJECT or information[term] / query.term_weights[term] >= usual
+        if searched < _NOTES_FOR_SUBJECT or information[term] / compiled.term_weights[term] >= usual
     }
-    rowids = {place.rowid for place in ranking.places}
+    rowids = {entry.rowid for entry in ranking.entries}
     total = sum(words.values())
     most = snapshot.fulltext.most_in_one_chunk(words, rowids)
     counts = snapshot.fulltext.most_in_one_chunk(content, rowids)
@@ -152,37 +152,37 @@ def with_notes(
 
 def hits(
     snapshot: Snapshot,
-    places: Sequence[Ranked],
+    entries: Sequence[Ranked],
     notes: Mapping[int, StoredNote],
     information: Mapping[str, float],
     *,
     reasons: Sequence[Reason],
     explain: bool,
 ) -> tuple[Hit, ...]:
-    """Return a hit with a snippet for each place. `reasons` has one entry per place."""
-    keys = [*map(_shown_key, places)]
+    """Return a hit with a snippet for each result. `reasons` has one reason per result."""
+    keys = [*map(_shown_key, entries)]
     chunks = snapshot.query(stored_notes.chunks, keys)
-    if any(place.key is not None and place.key not in chunks for place in places):
+    if any(entry.key is not None and entry.key not in chunks for entry in entries):
         raise SnapshotOutdated
-    opening_chunks = _opening_chunks(snapshot, places, notes, chunks)
-    places = [
-        place._replace(key=opening_chunks[place.rowid].key)
-        if place.key is not None and place.rowid in opening_chunks
-        else place
-        for place in places
+    opening_chunks = _opening_chunks(snapshot, entries, notes, chunks)
+    entries = [
+        entry._replace(key=opening_chunks[entry.rowid].key)
+        if entry.key is not None and entry.rowid in opening_chunks
+        else entry
+        for entry in entries
     ]
     excerpted = [
-        opening_chunks.get(place.rowid) or chunks.get(key)
-        for place, key in zip(places, keys, strict=True)
+        opening_chunks.get(entry.rowid) or chunks.get(key)
+        for entry, key in zip(entries, keys, strict=True)
     ]
     excerpts = snippets(
         [chunk.text if chunk is not None else "" for chunk in excerpted], information
     )
     return tuple(
         [
-            _hit(place, notes[place.rowid], chunk, excerpt, reason, explain=explain)
-            for place, chunk, excerpt, reason in zip(
-                places, excerpted, excerpts, reasons, strict=True
+            _hit(entry, notes[entry.rowid], chunk, excerpt, reason, explain=explain)
+            for entry, chunk, excerpt, reason in zip(
+                entries, excerpted, excerpts, reasons, strict=True
             )
         ]
     )
@@ -190,7 +190,7 @@ def hits(
 
 def _opening_chunks(
     snapshot: Snapshot,
-    places: Sequence[Ranked],
+    entries: Sequence[Ranked],
     notes: Mapping[int, StoredNote],
     chunks: Mapping[int, StoredChunk],
 ) -> dict[int, StoredChunk]:
@@ -200,13 +200,13 @@ def _opening_chunks(
     heading, unless a heading below the title matches the query.
     """
     rowids = [
-        place.rowid
-        for place in places
-        if place.is_named
+        entry.rowid
+        for entry in entries
+        if entry.is_named
         or (
-            (chunk := chunks.get(_shown_key(place))) is not None
+            (chunk := chunks.get(_shown_key(entry))) is not None
             and not text_below_heading(chunk.text)
-            and ("heading" not in place.votes or len(chunk.heading_path) < 2)
+            and ("heading" not in entry.votes or len(chunk.heading_path) < 2)
         )
     ]
     if not rowids:
@@ -231,13 +231,13 @@ def _words(text: str) -> str:
     return " ".join(_WORD.findall(text))
 
 
-def _shown_key(place: Ranked) -> int:
+def _shown_key(entry: Ranked) -> int:
     """Return the key of the chunk that a hit shows: its own, or else the note's first one."""
-    return place.rowid << CHUNK_BITS if place.key is None else place.key
+    return entry.rowid << CHUNK_BITS if entry.key is None else entry.key
 
 
 def _hit(
-    place: Ranked,
+    entry: Ranked,
     note: StoredNote,
     chunk: StoredChunk | None,
     excerpt: Snippet,
@@ -245,7 +245,7 @@ def _hit(
     *,
     explain: bool,
 ) -> Hit:
-    index = place.key & (MAX_CHUNKS - 1) if place.key is not None else None
+    index = entry.key & (MAX_CHUNKS - 1) if entry.key is not None else None
     passage = chunk if index is not None else None
     heading_path = passage.heading_path if passage is not None else ()
     return Hit(
@@ -259,10 +259,10 @@ def _hit(
         heading_path=heading_path,
         snippet=excerpt.text,
         matches=excerpt.matches,
-        score=place.score,
+        score=entry.score,
         reason=reason,
         metadata=note.metadata,
-        explanation=_explanation(place, note) if explain else None,
+        explanation=_explanation(entry, note) if explain else None,
         start_line=passage.start_line if passage is not None else None,
         end_line=passage.end_line if passage is not None else None,
         # The line of the match in the note's file. Without a match, the first line of the chunk.
@@ -272,11 +272,11 @@ def _hit(
     )
 
 
-def _explanation(place: Ranked, note: StoredNote) -> dict[str, Any]:
-    parts = {"weights": place.weights, "reranked": place.reranked}
+def _explanation(entry: Ranked, note: StoredNote) -> dict[str, Any]:
+    parts = {"weights": entry.weights, "reranked": entry.reranked}
     own = note.metadata
     return {
-        "votes": place.votes,
+        "votes": entry.votes,
         **{name: dict(part) for name, part in parts.items() if part},
         "dated": dated(note.path, own.date, own.created, own.updated)[1],
     }

@@ -46,7 +46,7 @@ class _Operators(NamedTuple):
     def filters(self) -> Filters:
         return Filters(
             tags=tuple(self.tag),
-            places=tuple(self.path),
+            path_parts=tuple(self.path),
             file_patterns=tuple(self.file),
             properties=tuple(self.property),
         )

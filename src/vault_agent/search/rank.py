@@ -265,7 +265,7 @@ LEAST_OF_OLD = 0.5
 """The weight of a very old note, so that a good old match stays before a poor new one."""
 
 
-def weigh(place: Ranked, weights: Weights, path: str, updated: str, today: date) -> Ranked:
+def weigh(entry: Ranked, weights: Weights, path: str, updated: str, today: date) -> Ranked:
     """Return a result with its score after the weights, and with the weights.
 
     The weights multiply the sum of evidence from which the score from 0 to 1 is made. `updated` is
@@ -279,8 +279,8 @@ def weigh(place: Ranked, weights: Weights, path: str, updated: str, today: date)
     product = 1.0
     for part in parts.values():
         product *= part
-    score = round(1 - (1 - place.score) ** product, 6)
-    return place._replace(score=score, weights={name: round(w, 4) for name, w in parts.items()})
+    score = round(1 - (1 - entry.score) ** product, 6)
+    return entry._replace(score=score, weights={name: round(w, 4) for name, w in parts.items()})
 
 
 def _of_folder(folders: Mapping[str, float], path: str) -> float:

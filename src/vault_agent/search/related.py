@@ -473,11 +473,11 @@ class _Search:
             among=self._among,
         )
         best: dict[int, Ranked] = {}
-        for place in ranking.places:
-            best.setdefault(place.rowid, place)
+        for entry in ranking.entries:
+            best.setdefault(entry.rowid, entry)
         alike = fulltext.similarities(whole, {*best, *shared})
-        scores = convex({rowid: place.score for rowid, place in best.items()}, alike)
-        chunks = {rowid: place.key for rowid, place in best.items() if place.key is not None}
+        scores = convex({rowid: entry.score for rowid, entry in best.items()}, alike)
+        chunks = {rowid: entry.key for rowid, entry in best.items() if entry.key is not None}
         return _Text(
             scores, {"words": scores}, chunks, ranking.notes, ranking.candidates.information
         )

@@ -18,7 +18,7 @@ from rapidfuzz.process import extract
 from vault_agent.errors import Forbidden, InvalidRequest, NotFound, VaultAgentError
 from vault_agent.model.identifiers import CHUNK_BITS, identify
 from vault_agent.model.link_resolver import target_key
-from vault_agent.model.names import Match, NamedNote, NamedNotes
+from vault_agent.model.names import NamedNote, NamedNotes, NameMatch
 from vault_agent.model.notes import LinkKind
 from vault_agent.model.pages import LinkedFile
 from vault_agent.model.search import Filters
@@ -131,7 +131,7 @@ async def resolve(
         if note is not None:
             return _only(note, scope, link.heading)
     wanted = _read_name(name.strip(), link, roots)
-    match: Match = "id"
+    match: NameMatch = "id"
     notes = await _by_id(snapshot, name.strip(), attachments=attachments)
     if not notes and wanted.path:
         match, notes = await snapshot.read(_by_path, wanted.path, scope, attachments=attachments)
@@ -297,7 +297,7 @@ def _normal(path: str, roots: Sequence[str]) -> str:
 
 def _by_path(
     connection: Connection, path: str, scope: Scope, *, attachments: bool
-) -> tuple[Match, list[StoredNote]]:
+) -> tuple[NameMatch, list[StoredNote]]:
     """Return the notes that `path` means, by the first way that finds one.
 
     It may be the path, the path in another letter case, the end of the path, or an alias.
@@ -307,7 +307,7 @@ def _by_path(
     candidates.sort(key=lambda candidate: (len(candidate[0]), candidate[:2]))
     folded = fold(path)
     end = f"/{folded}"
-    ways: tuple[tuple[Match, Callable[[str, Iterable[str]], bool]], ...] = (
+    ways: tuple[tuple[NameMatch, Callable[[str, Iterable[str]], bool]], ...] = (
         ("path", lambda inner, _: path in _spellings(inner)),
         ("path", lambda inner, _: folded in _spellings(fold(inner))),
         ("name", lambda inner, _: any(name.endswith(end) for name in _spellings(fold(inner)))),

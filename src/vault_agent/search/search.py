@@ -45,10 +45,10 @@ MEANING_SCORE_CAP = 0.5
 """The score of a hit that only vectors have found is multiplied by this, so 0.5 is its maximum."""
 
 
-class _Found(NamedTuple):
+class _Results(NamedTuple):
     """The results of a query, best first, of which a page is returned."""
 
-    places: list[Ranked]
+    entries: list[Ranked]
     notes: Mapping[int, StoredNote]
     information: Mapping[str, float]  # weight times rarity by term, as in `Candidates`
     reasons: Mapping[int, Reason]  # by rowid
@@ -56,7 +56,7 @@ class _Found(NamedTuple):
     coverage: Coverage | None = None
 
 
-_Find: TypeAlias = "Callable[[Stopped], _Found]"
+_Find: TypeAlias = "Callable[[Stopped], _Results]"
 
 
 async def search(
@@ -97,11 +97,11 @@ async def search(
         return await snapshot.threads.stoppable(
             lambda stopped: _page(snapshot, query, mode, find(stopped), warnings)
         )
-    result = await snapshot.threads.stoppable(find)
+    results = await snapshot.threads.stoppable(find)
     asking = partial(reranker.scores, compiled.text)
     named = partial(snapshot.fulltext.named, compiled.text)
-    places, problems = await rerank(snapshot, result.places, result.notes, asking, named)
-    in_order = result._replace(places=places)
+    entries, problems = await rerank(snapshot, results.entries, results.notes, asking, named)
+    in_order = results._replace(entries=entries)
     return await snapshot.threads.run(
         _page, snapshot, query, mode, in_order, (*warnings, *problems)
     )
@@ -148,10 +148,10 @@ async def _vector(
 
 def _by_words(
     snapshot: Snapshot, query: SearchQuery, compiled: LexicalQuery, stopped: Stopped
-) -> _Found:
+) -> _Results:
     ranking = lexical.ranked(snapshot, compiled, query.filters, stopped, limit=query.depth)
-    return _Found(
-        ranking.places,
+    return _Results(
+        ranking.entries,
         ranking.notes,
         ranking.candidates.information,
         dict.fromkeys(ranking.notes, Reason.LEXICAL_MATCH),
@@ -166,7 +166,7 @@ def _by_meaning(
     compiled: LexicalQuery,
     vector: Vector,
     stopped: Stopped,
-) -> _Found:
+) -> _Results:
     from vault_agent.search.semantic import near, usable_matrix
 
     admitted = _admitted(snapshot, query, compiled)
@@ -174,13 +174,13 @@ def _by_meaning(
     nearby = near(usable_matrix(snapshot), vector, admitted=admitted)
     go_on(stopped)
     information = lexical.term_information(snapshot.fulltext, compiled)
-    places = _nearest(nearby)
+    entries = _nearest(nearby)
     # Twice as many as wanted, because notes may have been removed, and all that tie with the last.
-    least = min((place.score for place in places[: 2 * query.depth]), default=0.0)
-    places = [place for place in places if place.score >= least]
-    notes = lexical.with_notes(snapshot, {}, [place.rowid for place in places])
+    least = min((entry.score for entry in entries[: 2 * query.depth]), default=0.0)
+    entries = [entry for entry in entries if entry.score >= least]
+    notes = lexical.with_notes(snapshot, {}, [entry.rowid for entry in entries])
     reasons = dict.fromkeys(notes, Reason.EMBEDDING_MATCH)
-    return _in_order(places, notes, information, reasons)
+    return _in_order(entries, notes, information, reasons)
 
 
 def _by_both(
@@ -189,7 +189,7 @@ def _by_both(
     compiled: LexicalQuery,
     vector: Vector,
     stopped: Stopped,
-) -> _Found:
+) -> _Results:
     from vault_agent.search.semantic import near, usable_matrix
 
     ranking = lexical.ranked(snapshot, compiled, query.filters, stopped, limit=POOL)
@@ -203,9 +203,9 @@ def _by_both(
     )
     go_on(stopped)
     candidates = ranking.candidates
-    places, reasons = _fused(ranking, nearby, attainable(compiled, candidates))
+    entries, reasons = _fused(ranking, nearby, attainable(compiled, candidates))
     notes = lexical.with_notes(snapshot, ranking.notes, nearby.cosines)
-    ordered = _in_order(places, notes, candidates.information, reasons)
+    ordered = _in_order(entries, notes, candidates.information, reasons)
     return ordered._replace(similar_terms=candidates.similar_terms)
 
 
@@ -217,43 +217,43 @@ def _admitted(snapshot: Snapshot, query: SearchQuery, compiled: LexicalQuery) ->
 
 
 def _in_order(
-    places: list[Ranked],
+    entries: list[Ranked],
     notes: Mapping[int, StoredNote],
     information: Mapping[str, float],
     reasons: Mapping[int, Reason],
-) -> _Found:
-    """Return the places whose notes still exist, best first.
+) -> _Results:
+    """Return the results whose notes still exist, best first.
 
     A hit that only vectors have found gets half of its score, because the nearest vector need not
     be near. The order stays, and no hit keeps a higher score than the one before it.
     """
-    places = [place for place in places if place.rowid in notes]
-    places.sort(key=lambda place: (-place.score, notes[place.rowid].path))
+    entries = [entry for entry in entries if entry.rowid in notes]
+    entries.sort(key=lambda entry: (-entry.score, notes[entry.rowid].path))
     ranked: list[Ranked] = []
     most = 1.0
-    for place in places:
-        by_meaning = reasons[place.rowid] is Reason.EMBEDDING_MATCH
-        own = MEANING_SCORE_CAP * place.score if by_meaning else place.score
+    for entry in entries:
+        by_meaning = reasons[entry.rowid] is Reason.EMBEDDING_MATCH
+        own = MEANING_SCORE_CAP * entry.score if by_meaning else entry.score
         most = min(most, round(own, 6))
-        ranked.append(place._replace(score=most))
-    return _Found(ranked, notes, information, reasons)
+        ranked.append(entry._replace(score=most))
+    return _Results(ranked, notes, information, reasons)
 
 
 def _page(
     snapshot: Snapshot,
     query: SearchQuery,
     mode: Mode,
-    result: _Found,
+    results: _Results,
     warnings: tuple[Warning, ...],
 ) -> Answer:
-    ranked = _weighed(snapshot, query, result.places, result.notes)
-    places = ranked[query.offset : query.end]
+    ranked = _weighed(snapshot, query, results.entries, results.notes)
+    entries = ranked[query.offset : query.end]
     hits = lexical.hits(
         snapshot,
-        places,
-        result.notes,
-        result.information,
-        reasons=[result.reasons[place.rowid] for place in places],
+        entries,
+        results.notes,
+        results.information,
+        reasons=[results.reasons[entry.rowid] for entry in entries],
         explain=query.explain,
     )
     return Answer(
@@ -263,9 +263,9 @@ def _page(
         hits,
         warnings,
         has_more=len(ranked) > query.end,
-        unknown=unknown_words(query.query, result.similar_terms, hits),
+        unknown=unknown_words(query.query, results.similar_terms, hits),
         revision=snapshot.revision,
-        coverage=result.coverage,
+        coverage=results.coverage,
     )
 
 
@@ -280,24 +280,24 @@ def _weighed(
     if not any(weights):
         return ranked
     ranked = ranked[:MAX_RANKED]
-    dated = {place.rowid for place in ranked} if weights.half_life else set[int]()
+    dated = {entry.rowid for entry in ranked} if weights.half_life else set[int]()
     updated = snapshot.query(updated_of, dated)
     today = datetime.now(UTC).date()
     weighed = [
-        weigh(place, weights, notes[place.rowid].path, updated.get(place.rowid, ""), today)
-        for place in ranked
+        weigh(entry, weights, notes[entry.rowid].path, updated.get(entry.rowid, ""), today)
+        for entry in ranked
     ]
-    return sorted(weighed, key=lambda place: -place.score)  # equal ones stay in their order
+    return sorted(weighed, key=lambda entry: -entry.score)  # equal ones stay in their order
 
 
 def _nearest(nearby: NearestNotes) -> list[Ranked]:
     """Return the notes by their cosines, the nearest first."""
-    places = [
+    entries = [
         Ranked(rowid, nearby.chunks[rowid], min(cosine, 1.0), {"cosine": cosine})
         for rowid, exact in nearby.cosines.items()
         if (cosine := round(exact, 6)) > 0
     ]
-    return sorted(places, key=lambda place: -place.score)
+    return sorted(entries, key=lambda entry: -entry.score)
 
 
 def _fused(
@@ -306,15 +306,15 @@ def _fused(
     """Fuse the lexical and semantic scores of each note."""
     from vault_agent.search.rank import fuse
 
-    best = {place.rowid: place for place in ranking.places}
+    best = {entry.rowid: entry for entry in ranking.entries}
     fused = fuse(
-        {rowid: sum(place.votes.values()) for rowid, place in best.items()},
+        {rowid: sum(entry.votes.values()) for rowid, entry in best.items()},
         nearby.cosines,
         ceiling=most,
         background=nearby.background,
         prominence=nearby.prominence,
     )
-    places: list[Ranked] = []
+    entries: list[Ranked] = []
     reasons: dict[int, Reason] = {}
     for rowid, score in fused.items():
         words = best.get(rowid)
@@ -327,8 +327,8 @@ def _fused(
         else:
             reasons[rowid] = Reason.HYBRID_MATCH if score.embedding else Reason.LEXICAL_MATCH
         total, is_named = round(min(score.score, 1.0), 6), words is not None and words.is_named
-        places.append(Ranked(rowid, key, total, votes, is_named=is_named))
-    return places, reasons
+        entries.append(Ranked(rowid, key, total, votes, is_named=is_named))
+    return entries, reasons
 
 
 # --- reranking ------------------------------------------------------------------------------------
@@ -339,7 +339,7 @@ _NOT_RERANKED = "These results are not reranked."
 
 async def rerank(
     snapshot: Snapshot,
-    places: list[Ranked],
+    entries: list[Ranked],
     notes: Mapping[int, StoredNote],
     scores: Callable[[Sequence[str]], Awaitable[Sequence[float]]],
     named: Callable[[], Collection[int]],
@@ -347,49 +347,50 @@ async def rerank(
     """Return the results with the first 30 reordered, or as they are with a warning.
 
     `scores` returns the relevance of passages, or raises `Unavailable`. `named` blocks, and returns
-    the notes whose name is the query: they stay in front. `notes` has the notes of all `places`.
+    the notes whose name is the query: they stay in front. `notes` has the notes of all `entries`.
     """
-    first = places[:RERANKED]
+    first = entries[:RERANKED]
     if len(first) < 2:
-        return places, ()
+        return entries, ()
     texts = await snapshot.threads.run(_passages, snapshot, first, notes)
     try:
         relevance = await scores(texts)
     except Unavailable as reason:
-        return places, (fell_back(reason, _NOT_RERANKED),)
-    return reorder(places, relevance, await snapshot.threads.run(named)), ()
+        return entries, (fell_back(reason, _NOT_RERANKED),)
+    return reorder(entries, relevance, await snapshot.threads.run(named)), ()
 
 
 def _passages(
-    snapshot: Snapshot, places: Sequence[Ranked], notes: Mapping[int, StoredNote]
+    snapshot: Snapshot, entries: Sequence[Ranked], notes: Mapping[int, StoredNote]
 ) -> list[str]:
     """Return the text of each result: title, headings, and the chunk that the result shows."""
-    keys = [place.rowid << CHUNK_BITS if place.key is None else place.key for place in places]
+    keys = [entry.rowid << CHUNK_BITS if entry.key is None else entry.key for entry in entries]
     chunks = snapshot.query(stored_notes.chunks, keys)
     return [
-        document_input("", notes[place.rowid].title, chunk.heading_path, chunk.text)
+        document_input("", notes[entry.rowid].title, chunk.heading_path, chunk.text)
         if (chunk := chunks.get(key)) is not None
-        else notes[place.rowid].title
-        for place, key in zip(places, keys, strict=True)
+        else notes[entry.rowid].title
+        for entry, key in zip(entries, keys, strict=True)
     ]
 
 
 def reorder(
-    places: Sequence[Ranked], relevance: Sequence[float], named: Collection[int]
+    entries: Sequence[Ranked], relevance: Sequence[float], named: Collection[int]
 ) -> list[Ranked]:
     """Return the results by relevance. Each of the reordered ones has its former place.
 
-    `relevance` has a number for each of the first `places`, on any scale; the others stay behind
+    `relevance` has a number for each of the first `entries`, on any scale; the others stay behind
     them. Notes in `named`, whose name is exactly the query, stay in front. The scores stay in their
     order: the new first result gets the highest score, and so on. So they can still be weighed.
     """
     count = len(relevance)
-    order = sorted(range(count), key=lambda at: (places[at].rowid not in named, -relevance[at], at))
+    rowids = [entry.rowid for entry in entries[:count]]
+    order = sorted(range(count), key=lambda at: (rowids[at] not in named, -relevance[at], at))
     best = [
-        places[at]._replace(
-            score=places[new].score,
+        entries[at]._replace(
+            score=entries[new].score,
             reranked={"relevance": round(relevance[at], 4), "placeBefore": at + 1},
         )
         for new, at in enumerate(order)
     ]
-    return [*best, *places[count:]]
+    return [*best, *entries[count:]]

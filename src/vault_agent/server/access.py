@@ -102,7 +102,7 @@ class Access:
             raise _origin_not_allowed()
 
     def check_key(self, authorization: list[str], sessions: PageSessions | None = None) -> Caller:
-        """Return the web page for a token of its `sessions`, or the owner for the server's key.
+        """Return `PAGE` for a token of the page's `sessions`, or `OWNER` for the server's key.
 
         Raises:
             Unauthorized: `UNAUTHORIZED`; `SESSION_ENDED` for a token that is valid no longer.

@@ -38,7 +38,8 @@ SESSION_HEADER = "Vault-Agent-Session"
 _SESSIONS = 256
 _LONGEST_SESSION = 64
 IN_FLIGHT = 4
-"""Requests of one caller that run at once. The others of that caller wait for them."""
+"""Requests of one caller that run at once. The others of that caller wait for them. All unnamed
+agents count as one caller."""
 _CLIENT = re.compile(r"[A-Za-z0-9._-]{1,40}")
 
 
@@ -189,7 +190,7 @@ async def _answered(
     vaults = request.app[APP].vaults
     vault_name = None if caller.is_named_agent else request.headers.get(VAULT_HEADER)
     several = vault_name is not None and any(
-        entry.address == GLOBAL for entry in vaults.known.entries()
+        entry.address == GLOBAL for entry in vaults.registry.entries()
     )
     headers = {name.lower(): value for name, value in request.headers.items()}
     if vault_name is not None:

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from vault_agent.vaults.open_vault import OpenVault
 
 PROGRAM = "vault-agent"
-"""The name of the command line in its User-Agent header. It is only for the log of writes."""
+"""The name of the command line in its User-Agent header. It gives no rights."""
 
 _COMPRESSION = 1  # within a tenth of the size of 6, in a fifth of its time (measured)
 
@@ -112,8 +112,8 @@ async def _send_json(call: RouteCall, result: Result[Any], body: bytes) -> web.S
         headers=_location(call, result.data) if status == 202 else None,
         etag=result.etag,
     )
-    if result.settle is not None:
-        await _send(call.request, made, result.settle)
+    if result.after_sent is not None:
+        await _send(call.request, made, result.after_sent)
     return made
 
 
@@ -141,9 +141,9 @@ def _send_layout(call: RouteCall, layout: Layout) -> web.StreamResponse:
 
 
 async def _send(
-    request: web.Request, made: web.Response, settle: Callable[[bool], Awaitable[None]]
+    request: web.Request, made: web.Response, after_sent: Callable[[bool], Awaitable[None]]
 ) -> None:
-    """Send a reply, then call `settle` with whether the client was still connected."""
+    """Send a reply, then call `after_sent` with whether the client was still connected."""
     is_connected = False
     try:
         await made.prepare(request)
@@ -153,7 +153,7 @@ async def _send(
     except ConnectionError:
         pass
     finally:
-        await to_its_end(settle(is_connected))
+        await to_its_end(after_sent(is_connected))
 
 
 def _location(call: RouteCall, data: object) -> dict[str, str]:

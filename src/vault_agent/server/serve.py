@@ -125,7 +125,7 @@ async def serve(
                     ) as server:
                         vault = server.app.vaults.default
                         if follow is not None:
-                            await asyncio.to_thread(follow.note, vault.index_folder)
+                            await asyncio.to_thread(follow.record, vault.index_folder)
                         endpoint = endpoint_of(server.host, server.port)
                         await vault.listening_at(endpoint, until_idle=until_idle)
                         before = None
@@ -204,7 +204,7 @@ async def _wait(
             changed = await asyncio.to_thread(follow.read)
             if changed is not None and changed != config:
                 return changed
-            await asyncio.to_thread(follow.note, vaults.default.index_folder)
+            await asyncio.to_thread(follow.record, vaults.default.index_folder)
         if server.activity.idle_seconds >= idle_seconds and not vaults.has_running_job:
             return None
         with suppress(TimeoutError):

@@ -40,8 +40,8 @@ class IndexQueue:
         self._embed_later = embed_later
         self._on_failure = on_failure
         self._waiting: dict[str, None] = {}
-        self._next_revision: asyncio.Future[IndexState] | None = None  # will have `_waiting`
-        self._current_revision: asyncio.Future[IndexState] | None = None  # of the run in progress
+        self._next_state: asyncio.Future[IndexState] | None = None  # will have `_waiting`
+        self._current_state: asyncio.Future[IndexState] | None = None  # of the run in progress
         self._is_working = False
         self.activity_count = 0
         """Grows when paths are added, when searches see them, and when their run ends."""
@@ -61,19 +61,19 @@ class IndexQueue:
         """Index paths soon. The result is their revision, or `PENDING` if the run fails."""
         self.activity_count += 1
         self._waiting.update(dict.fromkeys(paths))
-        if self._next_revision is None:
-            self._next_revision = asyncio.get_running_loop().create_future()
+        if self._next_state is None:
+            self._next_state = asyncio.get_running_loop().create_future()
         if not self._is_working:
             self._is_working = True
             self._background.spawn(self._work)
-        return self._next_revision
+        return self._next_state
 
     async def catch_up(self) -> bool:
         """Wait until all paths added so far are indexed, at most `DEFAULT_WAIT_MS`.
 
         Return False if no path waits or is being indexed.
         """
-        last = self._next_revision or self._current_revision
+        last = self._next_state or self._current_state
         if last is None:
             return False
         await asyncio.wait([last], timeout=DEFAULT_WAIT_MS / 1000)
@@ -94,8 +94,8 @@ class IndexQueue:
 
     async def _work_once(self) -> None:
         paths, self._waiting = tuple(self._waiting), {}
-        revision = self._current_revision = self._next_revision
-        self._next_revision = None
+        revision = self._current_state = self._next_state
+        self._next_state = None
 
         def on_served(state: IndexState) -> None:
             self.activity_count += 1
@@ -111,7 +111,7 @@ class IndexQueue:
                 raise  # a defect
         finally:
             self.activity_count += 1
-            self._current_revision = None
+            self._current_state = None
             if revision is not None and not revision.done():
                 revision.set_result(PENDING)
         self._embed_later.soon()

@@ -32,9 +32,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from vault_agent.indexing.protocol import (
-        Answer,
         AttachmentsRead,
         Event,
+        KeeperAnswer,
         Question,
         ReadAttachments,
     )
@@ -159,7 +159,7 @@ class Indexer:
 
     async def _carry_out(
         self, process: IndexingProcess, request: _Work, on_event: Callable[[RunEvent], object]
-    ) -> Answer | None:
+    ) -> KeeperAnswer | None:
         """Carry out a request. Return None if the process had died before it took the request."""
         was_kept, received, reusable = process.has_answered, False, False
         try:
@@ -256,7 +256,7 @@ class Indexer:
         self._on_crash(event.process, event.report)
 
 
-def _is_spent(answer: Answer) -> bool:
+def _is_spent(answer: KeeperAnswer) -> bool:
     """Whether a process has used much memory for its answer."""
     if isinstance(answer, EmbeddingCounts):
         return answer.embedded > MANY_NOTES

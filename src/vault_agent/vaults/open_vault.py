@@ -101,14 +101,14 @@ class OpenVault:
         self._owners_vault = owners_vault
         self.address = address
         self._core = core
-        self._known = shared.vaults
+        self._registry = shared.registry
         self.reranker = shared.reranker
         self._rebuilt: int | None = None  # the damaged generation that was rebuilt
-        self.is_closed_to_writes = shared.write_enabled and not config.write.enabled
+        self.is_excepted_from_writes = shared.write_enabled and not config.write.enabled
         """Whether `write.enabled` is on for the server, but off in `config`, for this vault.
 
         Those are registered vaults that are never changed (`config_of`), and a default vault
-        without `write.folders` (`config_of_default`). It is false while writing is off altogether.
+        without `write.folders` (`config_of_default`).
         """
         self.embedder = shared.embedder
         self.spec = core.spec
@@ -137,7 +137,7 @@ class OpenVault:
             if owners_vault is not None
             else Watch(core, self.runs, embed_later, config.watch)
         )
-        on_failure = self.watch.look_at if owners_vault is None else None
+        on_failure = self.watch.add_changes if owners_vault is None else None
         self._queue = IndexQueue(self.runs, core.background, embed_later, on_failure)
         self.checks = Checks(core, self.runs, self.jobs, self.watch, self._queue)
 
@@ -150,6 +150,7 @@ class OpenVault:
             watch=self.watch if owners_vault is None else None,
             queue=self._queue,
         )
+        # Reading, by the methods of `IndexReader`:
         self.read, self.read_with_warnings = reader.read, reader.read_with_warnings
         self.snapshot, self.warnings = reader.snapshot, reader.warnings
         self.write_access: WriteAccess = (
@@ -178,7 +179,7 @@ class OpenVault:
         """Its name in replies, or None for the default vault."""
         if self.address == DEFAULT:
             return None
-        return self._known.unique(self.address, self.identity)
+        return self._registry.unique(self.address, self.identity)
 
     async def read_files(
         self,
@@ -365,13 +366,13 @@ class OpenVault:
             self._rebuilt = index.damaged
             await self.submit(JobKind.REINDEX, trigger=Trigger.START)
 
-    async def listening_at(self, address: str | None, *, until_idle: bool = False) -> None:
-        """Record the server's address for clients and for the error of a second server.
+    async def listening_at(self, url: str | None, *, until_idle: bool = False) -> None:
+        """Record the server's URL for clients and for the error of a second server.
 
         None when the server stops: no client must find it any more.
         """
         folder = self._core.directory.path
-        await asyncio.to_thread(record_address, folder, address, until_idle=until_idle)
+        await asyncio.to_thread(record_address, folder, url, until_idle=until_idle)
 
     def _tell_agents(self, request: UpdateIndex) -> None:
         """Let the vaults of agents index the paths of this run too."""

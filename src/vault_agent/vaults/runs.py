@@ -99,7 +99,7 @@ class Runs:
     ) -> None:
         """Index files that have changed, without a job and without embeddings.
 
-        `on_served` is called when searches see them, once or twice.
+        `on_served` is called when searches see them: once it is published, and at the end.
 
         Raises:
             VaultAgentError: as `Indexer.run`.
@@ -259,9 +259,10 @@ class Runs:
         *,
         then_read: bool = True,
     ) -> RunResult:
-        """Send the request to the keeper, serve the published index, and remove old files.
+        """Send the request to the keeper, serve what it publishes, and remove old files.
 
-        With `then_read`, attachments whose text the run has left unread are read in the background.
+        Searches see the index as soon as it is published. With `then_read`, attachments whose text
+        the run has left unread are read in the background.
         """
         self.on_begin(request)
         index, excluded = self._core.index, []

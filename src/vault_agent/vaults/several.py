@@ -101,11 +101,11 @@ class Several:
         """
         wider = replace(query, limit=2 * query.limit + _SPARE)
         vaults, skipped = await self._open(names)
-        owner = await _owner(vaults, query.id, home)
-        subject = await owner.read(subject_of, query, embeddings=owner.embedder is not None)
+        source = await _source(vaults, query.id, home)
+        subject = await source.read(subject_of, query, embeddings=source.embedder is not None)
 
         def ask(vault: OpenVault) -> Awaitable[Answer]:
-            return vault.related(wider, None if vault is owner else subject.elsewhere())
+            return vault.related(wider, None if vault is source else subject.elsewhere())
 
         answered, warnings = await self._ask(vaults, skipped, ask)
         hits = await _merged(answered)
@@ -228,7 +228,7 @@ def _coverage(answered: Sequence[_Answered]) -> Coverage | None:
     )
 
 
-async def _owner(vaults: Sequence[OpenVault], identifier: str, home: OpenVault) -> OpenVault:
+async def _source(vaults: Sequence[OpenVault], identifier: str, home: OpenVault) -> OpenVault:
     """Return the vault from which the requested note is taken, see `Several.related`."""
     note_id = identifier.partition(":")[0]
     if len(note_id) != 32:

@@ -48,7 +48,7 @@ class Shared:
     embedder: Embedder | None
     endpoint: EndpointSettings | None  # of the embedder; None without embeddings
     on_crash: Callable[[str, CrashReport], object]  # gets the failed process's name
-    vaults: KnownVaults  # the registered vaults
+    registry: VaultRegistry
     write_enabled: bool  # the setting `write.enabled`, which a vault may have off for itself
     reranker: Reranker | None = None
     turn: asyncio.Lock = field(default_factory=asyncio.Lock)  # of index jobs
@@ -60,7 +60,7 @@ def project_address(name: str) -> str:
     return f"{PROJECT}{name.removeprefix(PROJECT)}"
 
 
-class KnownVaults:
+class VaultRegistry:
     """The list of vaults, read again when its file changes."""
 
     def __init__(self, path: Path | None = None) -> None:

@@ -101,7 +101,7 @@ class Vaults:
         self._config = config
         self._shared = shared
         self.default = default
-        self.known = shared.vaults
+        self.registry = shared.registry
         self._hosted: dict[str, HostedVault] = {}  # by identity
         self._agents: dict[str, HostedVault] = {}  # what agents see of the default vault, by name
 
@@ -125,7 +125,7 @@ class Vaults:
             self.require_several()
         if name in (None, DEFAULT, self.default.identity):
             return self.default
-        entry = self.known.find(name)
+        entry = self.registry.find(name)
         is_default = entry.identity == self.default.identity
         return self.default if is_default else await self._open(entry)
 
@@ -177,21 +177,21 @@ class Vaults:
 
     def address_of(self, vault: OpenVault) -> str:
         """Return what a reply calls a vault: its address, or its identity if that is not unique."""
-        return self.known.unique(vault.address, vault.identity)
+        return self.registry.unique(vault.address, vault.identity)
 
     def entry(self, identity: str) -> Registered | None:
         """Return the entry of a vault in the list, by its identity, or None."""
-        return next((entry for entry in self.known.entries() if entry.identity == identity), None)
+        return next((one for one in self.registry.entries() if one.identity == identity), None)
 
     async def states(self) -> list[VaultState]:
         """Return the default vault and every registered one, with what is known of each."""
         states = [await state_of(self.default)]
-        for entry in self.known.entries():
+        for entry in self.registry.entries():
             identity = entry.identity
             if identity == self.default.identity:
                 continue
             hosted = self._hosted.get(identity)
-            address = self.known.unique(entry.address, identity)
+            address = self.registry.unique(entry.address, identity)
             vault = hosted.vault if hosted is not None else None
             opening = hosted is not None
             states.append(await state_of(vault, entry=entry, address=address, opening=opening))
@@ -209,10 +209,10 @@ class Vaults:
         def require_trust() -> None:
             # The index of an open vault is read also while the folder is missing.
             if identity not in self._hosted or is_folder(entry.root):
-                self.known.require_trust(entry)
+                self.registry.require_trust(entry)
 
         await in_thread(require_trust)
-        listed = {registered.identity for registered in self.known.entries()}
+        listed = {registered.identity for registered in self.registry.entries()}
         for unlisted in self._hosted.keys() - listed:
             if (hosted := self._hosted.get(unlisted)) is not None:
                 await hosted.close()  # a vault that was moved takes its index along
@@ -266,7 +266,7 @@ def _global_entry(config: Config, shared: Shared) -> Registered | None:
         return None
     identity = rules.vault_identity(root)
     with suppress(Misconfigured):
-        for entry in shared.vaults.entries():
+        for entry in shared.registry.entries():
             if entry.role is Role.GLOBAL and entry.identity == identity:
                 return entry
     return None

@@ -1,4 +1,4 @@
-"""The watch of a vault: the system's events name paths, and runs of the index look at them.
+"""The watch of a vault: the system's events name paths, and runs of the index read them.
 
 A thread takes the events (`vault.events`) and hands over their paths. A task indexes the paths that
 wait, and at times the whole vault, because events may be lost.
@@ -31,13 +31,13 @@ if TYPE_CHECKING:
     from vault_agent.vaults.runs import Runs, VaultCore
 
 WHOLE_VAULT = ""
-"""The path of the vault itself: a run of it looks at everything."""
+"""The path of the vault itself: a run of it scans everything."""
 MAX_WAITING = 20_000
-"""With more paths than this, the whole vault is looked at."""
+"""With more paths than this, the whole vault is scanned."""
 POLL_SECONDS = 10.0
-"""Time between looks at the whole vault where there are no events."""
+"""Time between scans of the whole vault where there are no events."""
 SCAN_SHARE = 20
-"""Such a pause is at least so many times as long as the last look, up to `rescan_seconds`."""
+"""Such a pause is at least so many times as long as the last scan, up to `rescan_seconds`."""
 BEHIND_SECONDS = 3.0
 PAUSES_AFTER_FAILURES = (1.0, 5.0, 30.0, 60.0)
 RETRY_SECONDS = 2.0
@@ -62,7 +62,7 @@ class Watch:
         self._wake = anyio.Event()
         self._waiting: dict[str, float] = {}  # changed paths and when each was seen, oldest first
         self._indexing: dict[str, float] = {}  # those of the run in progress
-        self._whole_at = 0.0  # when the whole vault is looked at
+        self._scan_at = 0.0  # when the whole vault is scanned
         self._not_before = 0.0
         self._failures = 0
         self._times: dict[str, str] = {}
@@ -151,8 +151,8 @@ class Watch:
         self._core.background.spawn(self._listen)
         self._core.background.spawn(self._work)
 
-    def look_at(self, paths: Collection[str]) -> None:
-        """Look at these paths as if the system had reported changes there."""
+    def add_changes(self, paths: Collection[str]) -> None:
+        """Index these paths as if the system had reported changes there."""
         if self.is_live:
             self._add(paths)
 
@@ -180,7 +180,7 @@ class Watch:
             self._is_away = await in_thread(folder_at, root) is None
             self._tell()
             await anyio.sleep(RETRY_SECONDS)
-        self._look_soon()
+        self._scan_soon()
         self._tell()
 
     async def _hear_events(self) -> None:
@@ -227,15 +227,15 @@ class Watch:
         """Note that events are heard, and the paths that they name."""
         if not self._hears:
             self._hears, self._is_away = True, False
-            self._look_soon()
+            self._scan_soon()
             self._tell()
         if paths:
             self._times["event"] = timestamp()
             self._add(paths)
 
-    def _look_soon(self) -> None:
-        """Look at the whole vault soon, for changes from before events were heard."""
-        self._whole_at = self._not_before = 0.0
+    def _scan_soon(self) -> None:
+        """Scan the whole vault soon, for changes from before events were heard."""
+        self._scan_at = self._not_before = 0.0
         self._wake.set()
 
     def _tell(self) -> None:
@@ -246,14 +246,14 @@ class Watch:
             self._told = state
             self._core.events.add(self.status())
 
-    # --- looking --------------------------------------------------------------------------------
+    # --- indexing -------------------------------------------------------------------------------
 
     async def _work(self) -> None:
         while True:
             self._wake = anyio.Event()
             seconds = self._due_at() - time.monotonic()
             if seconds <= 0:
-                await self._look()
+                await self._index_waiting()
                 continue
             with anyio.move_on_after(seconds):
                 await self._wake.wait()
@@ -261,12 +261,12 @@ class Watch:
     def _due_at(self) -> float:
         if not (self._polls or self._hears):
             return float("inf")
-        return self._not_before if self._waiting else max(self._whole_at, self._not_before)
+        return self._not_before if self._waiting else max(self._scan_at, self._not_before)
 
-    async def _look(self) -> None:
+    async def _index_waiting(self) -> None:
         """Index the paths that wait, or everything."""
         began = time.monotonic()
-        is_whole = WHOLE_VAULT in self._waiting or began >= self._whole_at
+        is_whole = WHOLE_VAULT in self._waiting or began >= self._scan_at
         paths = None if is_whole else tuple(self._waiting)
         self._indexing, self._waiting = self._waiting, {}
         try:
@@ -294,15 +294,15 @@ class Watch:
             pause: float = self._settings.rescan_seconds
             if self._polls:
                 pause = min(pause, max(POLL_SECONDS, SCAN_SHARE * (now - began)))
-            self._whole_at = now + pause
+            self._scan_at = now + pause
         if is_first:  # embeddings of the last start may be incomplete
             self._embed_later.soon()
 
     def _fail(self, error: Exception) -> None:
-        """Look at the whole vault after a pause: nobody knows which changes the run has taken."""
+        """Scan the whole vault after a pause: nobody knows which changes the run has taken."""
         pause = PAUSES_AFTER_FAILURES[min(self._failures, len(PAUSES_AFTER_FAILURES) - 1)]
         self._failures += 1
-        self._whole_at = self._not_before = time.monotonic() + pause
+        self._scan_at = self._not_before = time.monotonic() + pause
         self._waiting = {**self._indexing, **self._waiting}
         if not isinstance(error, VaultAgentError):
             self._core.on_crash("server", describe_crash(error))

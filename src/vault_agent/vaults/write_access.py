@@ -38,7 +38,11 @@ if TYPE_CHECKING:
 
 
 class WriteAccess:
-    """The writes of one vault, and their indexing. Off unless `write.enabled`, or `by_itself`."""
+    """The writes of one vault, and their indexing.
+
+    Callers may write while `write.enabled` is on. Whether the server may write by itself, as it
+    does for journals and promoted notes, is said to `accepting`.
+    """
 
     def __init__(
         self,

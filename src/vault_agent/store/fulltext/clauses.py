@@ -180,7 +180,7 @@ class Clauses:
         """Return each kind of patterns of names, without repeats, with its clause."""
         return [
             (dict.fromkeys(filters.paths), self._path),
-            (dict.fromkeys(filters.places), self._place),
+            (dict.fromkeys(filters.path_parts), self._place),
             (dict.fromkeys(filters.file_patterns), self._file),
         ]
 
@@ -320,7 +320,7 @@ def is_costly(filters: Filters) -> bool:
 
 
 def _costly_patterns(filters: Filters) -> list[str]:
-    return [*filter(is_glob, filters.paths), *filters.places, *filters.file_patterns]
+    return [*filter(is_glob, filters.paths), *filters.path_parts, *filters.file_patterns]
 
 
 def _too_complex() -> InvalidRequest:

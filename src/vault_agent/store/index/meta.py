@@ -80,9 +80,8 @@ def check_compatible(meta: Meta, *, identity: str, fingerprint: str) -> None:
 
 def _unusable(reason: str) -> IndexUnavailable:
     """Return the error for an index that must be rebuilt because of `reason`."""
-    return IndexUnavailable(
-        "INDEX_INCOMPATIBLE", f"The index can't be used: {reason}.", OTHER_FINGERPRINT
-    )
+    what = f"The index can't be used: {reason}."
+    return IndexUnavailable("INDEX_INCOMPATIBLE", what, OTHER_FINGERPRINT)
 
 
 def repeated_lines(connection: sqlite3.Connection) -> frozenset[str]:
