@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from types import SimpleNamespace
 
 import pytest
 from tests.mcp.conftest import Agent
 from tests.mcp.test_agents import Scoped
+
+from vault_agent.config.settings import Config
+from vault_agent.errors import Misconfigured
+from vault_agent.mcp import memory
+from vault_agent.model.writing import Right
 
 JOURNAL = """\
 ---
@@ -54,6 +60,18 @@ def test_without_memory_nothing_of_it_is_listed_or_answers(agent: Agent):
     called = agent.rpc("tools/call", {"name": "get_agent_memory", "arguments": {}})
     assert "No such tool" in called["error"]["message"]
     assert "error" in agent.rpc("resources/read", {"uri": "memory://default"})
+
+
+async def test_without_memory_no_journal_is_made_to_supersede_a_note(
+    monkeypatch: pytest.MonkeyPatch,
+):
+    async def named(_: object, path: str) -> tuple[SimpleNamespace, None]:
+        return SimpleNamespace(note_id="0" * 32, path=path), None
+
+    monkeypatch.setattr(memory, "named_note", named)
+    view = SimpleNamespace(rights=frozenset(Right), vault=SimpleNamespace(config=Config()))
+    with pytest.raises(Misconfigured, match=r"memory\.enabled"):
+        await memory.RUNS["generate_session_journal"](view, {"supersedes": ["a.md"]})
 
 
 def test_the_tool_the_prompt_and_the_resource_recall(remembering: Scoped):

@@ -135,4 +135,4 @@ def test_the_command_shows_the_text_and_why(served: Program):
     assert (nothing.returncode, nothing.stdout) == (0, "")
     assert nothing.stderr == "Nothing is recalled: no note is about this.\n"
     short = served.run("memory", "show", "prompt")
-    assert "the prompt has fewer than three words" in short.stderr
+    assert "the prompt has fewer than two words" in short.stderr

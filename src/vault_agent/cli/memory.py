@@ -414,7 +414,7 @@ def _why_nothing(data: dict[str, Any], prompt: str) -> str:
         note = max(near, key=lambda note: note["score"])
         return clean(f"{note['vault']}/{note['path']} is left out: {note['leftOut']}")
     if prompt and data["wordMatch"] is None:
-        return "the prompt has fewer than three words that name a subject"
+        return "the prompt has fewer than two words that name a subject"
     return "no note is about this"
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from vault_agent.api import memory, sessions
+from vault_agent.api.operation import check_switch
 from vault_agent.errors import Forbidden, NotFound
 from vault_agent.mcp.reading import named_note
 from vault_agent.mcp.text import BYTES_A_TOKEN, printable, warning_lines
@@ -47,8 +48,10 @@ async def _recalled(view: View, body: Mapping[str, Any]) -> str:
 
 
 async def _make(view: View, arguments: Mapping[str, Any]) -> str:
+    if arguments.get("supersedes"):  # else only the journal would be written
+        check_switch("memory.enabled", view.vault.config)
     superseded = [(await named_note(view, path))[0] for path in arguments.get("supersedes", ())]
-    if superseded and Right.EDIT not in view.rights:  # else only the journal would be written
+    if superseded and Right.EDIT not in view.rights:
         raise Forbidden(
             "WRITE_NOT_ALLOWED", "The right to edit is not given.", {"right": Right.EDIT.value}
         )
