@@ -39,9 +39,8 @@ BODIES = {
 
 @pytest.fixture
 def program(tmp_path: Path) -> Iterator[Program]:
-    made = Program(tmp_path)
-    yield made
-    made.close()
+    with Program(tmp_path) as made:
+        yield made
 
 
 def test_hostile_notes_are_indexed_or_warned_about(program: Program):

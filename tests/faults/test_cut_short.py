@@ -31,17 +31,16 @@ OTHERS = (
 
 @pytest.fixture
 def program(tmp_path: Path) -> Iterator[Program]:
-    made = Program(tmp_path)
-    for number in range(3):
-        made.write(f"Bread {number}.md", f"# Bread {number}\n\nFlour and water. [[Starter]]\n")
-    made.write("Starter.md", "# Starter\n\nFeed the sourdough. [[Bread 1]]\n")
-    with running_endpoint(made):
+    with Program(tmp_path) as made, running_endpoint(made):
+        for number in range(3):
+            text = f"# Bread {number}\n\nFlour and water. [[Starter]]\n"
+            made.write(f"Bread {number}.md", text)
+        made.write("Starter.md", "# Starter\n\nFeed the sourdough. [[Bread 1]]\n")
         made.start()
         made.index()
         made.write("Rye.md", "# Rye\n\nA second revision, so that there is a log.\n")
         made.index()
         yield made
-    made.close()
 
 
 def ask_everything(program: Program) -> list[int]:

@@ -37,9 +37,8 @@ State = dict[str, bytes]
 
 @pytest.fixture
 def program(tmp_path: Path) -> Iterator[Program]:
-    made = Program(tmp_path)
-    yield made
-    made.close()
+    with Program(tmp_path) as made:
+        yield made
 
 
 def directory_of(program: Program) -> IndexDirectory:

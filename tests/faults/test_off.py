@@ -23,10 +23,9 @@ _OPENING = re.compile(r"O_(?:WRONLY|RDWR|CREAT|TRUNC|APPEND)")
 
 @pytest.fixture
 def program(tmp_path: Path) -> Iterator[Program]:
-    made = Program(tmp_path)
-    made.write("Bread.md", "# Bread\n\nFlour and water. - [ ] bake\n")
-    yield made
-    made.close()
+    with Program(tmp_path) as made:
+        made.write("Bread.md", "# Bread\n\nFlour and water. - [ ] bake\n")
+        yield made
 
 
 def use(program: Program) -> None:

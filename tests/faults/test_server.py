@@ -26,12 +26,11 @@ NEEDS_COMPILER = pytest.mark.skipif(compiler() is None, reason="needs Linux and 
 
 @pytest.fixture
 def program(tmp_path: Path) -> Iterator[Program]:
-    made = Program(tmp_path)
-    made.write("Bread.md", "# Bread\n\nFlour and water. ![[jar.png]]\n")
-    made.write("Starter.md", "# Starter\n\nFeed the sourdough. [[Bread]]\n")
-    made.write("jar.png", b"\x89PNG")
-    yield made
-    made.close()
+    with Program(tmp_path) as made:
+        made.write("Bread.md", "# Bread\n\nFlour and water. ![[jar.png]]\n")
+        made.write("Starter.md", "# Starter\n\nFeed the sourdough. [[Bread]]\n")
+        made.write("jar.png", b"\x89PNG")
+        yield made
 
 
 def index_folder(program: Program) -> Path:

@@ -34,16 +34,15 @@ def program(indexed: tuple[Path, Path]) -> Iterator[Program]:
     folder, copy = indexed
     shutil.rmtree(folder)
     shutil.copytree(copy, folder)
-    made = Program(folder)
-    made.variables = {
-        "VAULT_AGENT_SERVER_API_KEY": "k" * 40,
-        "VAULT_AGENT_WEB_ENABLED": "true",
-        "VAULT_AGENT_VAULT_ROOT": str(made.vault),
-        "VAULT_AGENT_INDEX_DIR": str(made.indexes),
-        "VAULT_AGENT_SERVER_PORT": "0",
-    }
-    yield made
-    made.close()
+    with Program(folder) as made:
+        made.variables = {
+            "VAULT_AGENT_SERVER_API_KEY": "k" * 40,
+            "VAULT_AGENT_WEB_ENABLED": "true",
+            "VAULT_AGENT_VAULT_ROOT": str(made.vault),
+            "VAULT_AGENT_INDEX_DIR": str(made.indexes),
+            "VAULT_AGENT_SERVER_PORT": "0",
+        }
+        yield made
 
 
 def put(kind: str, file: Path) -> None:

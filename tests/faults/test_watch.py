@@ -24,10 +24,9 @@ WORDS = ("quince", "pear", "apple", "plum", "medlar")
 
 @pytest.fixture
 def program(tmp_path: Path) -> Iterator[Program]:
-    made = Program(tmp_path)
-    made.variables["COLUMNS"] = "80"
-    yield made
-    made.close()
+    with Program(tmp_path) as made:
+        made.variables["COLUMNS"] = "80"
+        yield made
 
 
 def start(program: Program, **settings: object) -> None:

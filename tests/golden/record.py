@@ -50,7 +50,7 @@ def record(folder: Path) -> dict[str, str]:
             if case.settle or name in WRITES:
                 house.settle()
 
-    try:
+    with house:
         house.open()
         for area, cases in routes.READING.items():
             run(f"http/{area}", cases, routes.recorded)
@@ -68,8 +68,6 @@ def record(folder: Path) -> dict[str, str]:
         house.restart(MCP_TOOLSET="synk")
         for toolset, cases in tools.SYNK.items():
             run(f"mcp/{toolset}", cases, tools.recorded)
-    finally:
-        house.close()
     for cases in found.values():
         steady.learn([reply for _, reply in cases])
     return {

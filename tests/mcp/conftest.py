@@ -130,16 +130,19 @@ class Agent(Program):
 @pytest.fixture(scope="session")
 def agent(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Agent]:
     """Return a running server whose first index is built."""
-    made = Agent(tmp_path_factory.mktemp("agent"))
-    made.write("Garden/Beds/Late frost.md", FROST)
-    made.write("Garden/Seedlings.md", "# Seedlings\n\nWater seedlings in the morning. #garden\n")
-    made.write("Kitchen/Shopping.md", "- [ ] Buy flour 📅 2026-05-01\n- [x] Buy salt #shop\n")
-    made.write("Kitchen/Bread.md", "# Bread\n\nThe dough rests overnight in a cool place.\n")
-    made.write("Garden/Index.md", "# Garden index\n\n[[Late frost]] and [[Seedlings]].\n")
-    made.write("Kitchen/Index.md", "# Kitchen index\n\n[[Bread]].\n")
-    long = "".join(f"Line {number} of the long note about lamps.\n" for number in range(1, 3001))
-    made.write("Long.md", f"# Long\n\n{long}")
-    made.start("--mcp")
-    made.finish_first()
-    yield made
-    made.close()
+    with Agent(tmp_path_factory.mktemp("agent")) as made:
+        made.write("Garden/Beds/Late frost.md", FROST)
+        made.write(
+            "Garden/Seedlings.md", "# Seedlings\n\nWater seedlings in the morning. #garden\n"
+        )
+        made.write("Kitchen/Shopping.md", "- [ ] Buy flour 📅 2026-05-01\n- [x] Buy salt #shop\n")
+        made.write("Kitchen/Bread.md", "# Bread\n\nThe dough rests overnight in a cool place.\n")
+        made.write("Garden/Index.md", "# Garden index\n\n[[Late frost]] and [[Seedlings]].\n")
+        made.write("Kitchen/Index.md", "# Kitchen index\n\n[[Bread]].\n")
+        long = "".join(
+            f"Line {number} of the long note about lamps.\n" for number in range(1, 3001)
+        )
+        made.write("Long.md", f"# Long\n\n{long}")
+        made.start("--mcp")
+        made.finish_first()
+        yield made

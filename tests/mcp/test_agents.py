@@ -31,22 +31,21 @@ class Scoped(Agent):
 
 @pytest.fixture(scope="module")
 def desk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scoped]:
-    made = Scoped(tmp_path_factory.mktemp("desk"))
-    for path in ("Note 0.md", "Work/Note 1.md", "Work/Deep/Note 2.md"):
-        made.write(f"desk/{path}", "# About it\n\nThe lantern of the harbour.\n")
-    made.write("desk/private/Diary.md", "# Diary\n\nThe lantern secret of the diary.\n")
-    made.write("Outside.md", "# Outside\n\nThe lantern outside. [[Note 1]]\n")
-    config = made.home / "config.toml"
-    made.variables = {"VAULT_AGENT_CONFIG": str(config), "VAULT_AGENT_SERVER_API_KEY": KEY}
-    config.write_text("# mine\n[server]\nlog_level = 'debug'\n")
-    added = made.run("agent", "add", "desk", "--folder", "/desk/", "--deny", "desk/private")
-    assert added.returncode == 0, added.stderr
-    made.agent_key = added.stdout.strip()
-    made.private.add("the agent's key", made.agent_key)
-    made.start("--mcp")
-    eventually(lambda: not made.call_tool("vault_search", query="lantern")[0])
-    yield made
-    made.close()
+    with Scoped(tmp_path_factory.mktemp("desk")) as made:
+        for path in ("Note 0.md", "Work/Note 1.md", "Work/Deep/Note 2.md"):
+            made.write(f"desk/{path}", "# About it\n\nThe lantern of the harbour.\n")
+        made.write("desk/private/Diary.md", "# Diary\n\nThe lantern secret of the diary.\n")
+        made.write("Outside.md", "# Outside\n\nThe lantern outside. [[Note 1]]\n")
+        config = made.home / "config.toml"
+        made.variables = {"VAULT_AGENT_CONFIG": str(config), "VAULT_AGENT_SERVER_API_KEY": KEY}
+        config.write_text("# mine\n[server]\nlog_level = 'debug'\n")
+        added = made.run("agent", "add", "desk", "--folder", "/desk/", "--deny", "desk/private")
+        assert added.returncode == 0, added.stderr
+        made.agent_key = added.stdout.strip()
+        made.private.add("the agent's key", made.agent_key)
+        made.start("--mcp")
+        eventually(lambda: not made.call_tool("vault_search", query="lantern")[0])
+        yield made
 
 
 def test_a_scope_contains_its_folder_without_what_it_denies():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import threading
 import time
 from collections.abc import Iterator
@@ -259,8 +260,6 @@ class Piped:
     """A relay in this process, with pipes for its input and output."""
 
     def __init__(self, endpoint: str) -> None:
-        import os
-
         reading, self.input = os.pipe()
         self.output, writing = os.pipe()
         self.relay = Relay(lambda _: ServerAt(endpoint, "key"), "/mcp", reading, writing)
@@ -271,8 +270,6 @@ class Piped:
         self.descriptors = (reading, self.input, writing)
 
     def close(self) -> None:
-        import os
-
         os.close(self.input)
         self.thread.join(PATIENCE)
         while self.relay.active:

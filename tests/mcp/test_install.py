@@ -37,9 +37,8 @@ ORIGINAL = '{"mcpServers": {"other": {"command": "x"}}, "theme": "dark"}\n'
 
 @pytest.fixture
 def home(tmp_path: Path) -> Iterator[Agent]:
-    made = Agent(tmp_path)
-    yield made
-    made.close()
+    with Agent(tmp_path) as made:
+        yield made
 
 
 @pytest.mark.parametrize(

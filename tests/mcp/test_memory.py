@@ -32,20 +32,19 @@ PROMPT = "streaming cost updates in the tracker"
 
 @pytest.fixture(scope="module")
 def remembering(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scoped]:
-    made = Scoped(tmp_path_factory.mktemp("remembering"))
-    made.write(
-        "desk/journals/Mine.md", JOURNAL.format(id="journal-1", file="src/a.py", title="Mine")
-    )
-    secret = JOURNAL.format(id="journal-2", file="vault/secret.py", title="Canary")
-    made.write("desk/private/Canary.md", secret)
-    made.write("other/Canary.md", secret.replace("journal-2", "journal-3"))
-    made.variables["VAULT_AGENT_MEMORY_ENABLED"] = "true"
-    config = made.home / "config.toml"
-    config.write_text('[agents.desk]\nfolder = "desk"\ndeny = ["desk/private"]\n')
-    made.start("--mcp", "--config", str(config))
-    made.finish_first()
-    yield made
-    made.close()
+    with Scoped(tmp_path_factory.mktemp("remembering")) as made:
+        made.write(
+            "desk/journals/Mine.md", JOURNAL.format(id="journal-1", file="src/a.py", title="Mine")
+        )
+        secret = JOURNAL.format(id="journal-2", file="vault/secret.py", title="Canary")
+        made.write("desk/private/Canary.md", secret)
+        made.write("other/Canary.md", secret.replace("journal-2", "journal-3"))
+        made.variables["VAULT_AGENT_MEMORY_ENABLED"] = "true"
+        config = made.home / "config.toml"
+        config.write_text('[agents.desk]\nfolder = "desk"\ndeny = ["desk/private"]\n')
+        made.start("--mcp", "--config", str(config))
+        made.finish_first()
+        yield made
 
 
 def names(agent: Agent, method: str, key: str) -> set[str]:

@@ -61,12 +61,11 @@ class Here(Agent):
 
 @pytest.fixture(scope="module")
 def here(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Here]:
-    made = Here(tmp_path_factory.mktemp("projects"))
-    made.start("--mcp")
-    made.tool("vault_list")  # waits for the first index
-    made.tool("vault_list", path="global:patterns")
-    yield made
-    made.close()
+    with Here(tmp_path_factory.mktemp("projects")) as made:
+        made.start("--mcp")
+        made.tool("vault_list")  # waits for the first index
+        made.tool("vault_list", path="global:patterns")
+        yield made
 
 
 def test_a_search_covers_the_project_and_the_global_vault(here: Here):
@@ -251,15 +250,14 @@ def test_a_search_is_of_one_project_if_it_is_named(searched: Callable[..., list[
 @pytest.fixture(scope="module")
 def journaled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Here]:
     """Return a server with journals and the tools of synk, whose global vault has a copied note."""
-    made = Here(tmp_path_factory.mktemp("journaled"))
-    made.variables["VAULT_AGENT_MCP_TOOLSET"] = "synk"
-    made.variables["VAULT_AGENT_JOURNAL_ENABLED"] = "true"
-    copied = made.home / ".vault-agent/vault/patterns/copied.md"
-    copied.write_text("---\nid: pattern-copied\nproject: shop\npromoted: true\n---\n# Copied\n")
-    made.start("--mcp")
-    made.tool("list_vault_notes")  # waits for the first index
-    yield made
-    made.close()
+    with Here(tmp_path_factory.mktemp("journaled")) as made:
+        made.variables["VAULT_AGENT_MCP_TOOLSET"] = "synk"
+        made.variables["VAULT_AGENT_JOURNAL_ENABLED"] = "true"
+        copied = made.home / ".vault-agent/vault/patterns/copied.md"
+        copied.write_text("---\nid: pattern-copied\nproject: shop\npromoted: true\n---\n# Copied\n")
+        made.start("--mcp")
+        made.tool("list_vault_notes")  # waits for the first index
+        yield made
 
 
 @pytest.mark.parametrize(

@@ -91,16 +91,15 @@ def relay(program: Agent, *arguments: str) -> Iterator[Pipe]:
 @pytest.fixture
 def alone(tmp_path: Path) -> Iterator[Agent]:
     """Return a vault without a server. A server that a relay starts is stopped at the end."""
-    made = Agent(tmp_path)
-    made.variables = {
-        "VAULT_AGENT_VAULT_ROOT": str(made.vault),
-        "VAULT_AGENT_INDEX_DIR": str(made.indexes),
-        "VAULT_AGENT_SERVER_PORT": "0",
-    }
-    made.write("Bread.md", "# Bread\n\nThe dough rests overnight in a cool place.\n")
-    yield made
-    made.run("serve", "--stop")
-    made.close()
+    with Agent(tmp_path) as made:
+        made.variables = {
+            "VAULT_AGENT_VAULT_ROOT": str(made.vault),
+            "VAULT_AGENT_INDEX_DIR": str(made.indexes),
+            "VAULT_AGENT_SERVER_PORT": "0",
+        }
+        made.write("Bread.md", "# Bread\n\nThe dough rests overnight in a cool place.\n")
+        yield made
+        made.run("serve", "--stop")
 
 
 def server_processes(program: Agent) -> int:

@@ -32,25 +32,26 @@ class Toolsets(Agent):
 
 @pytest.fixture(scope="module")
 def seeds(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Toolsets]:
-    made = Toolsets(tmp_path_factory.mktemp("toolsets"))
-    made.write("Garden/Late frost.md", FROST)
-    made.write("Garden/Seedlings.md", "# Seedlings\n\nWater seedlings early. #garden\n")
-    made.write("Long.md", "# Long\n\n" + "A line about lamps.\n" * 3_000)
-    made.write("claude/shop/devlog/lamp.md", f"---\ntitle: Lamp\n---\n{DEVLOG}- [ ] Buy a fuse\n")
-    made.write("claude/other/devlog/lamp.md", "[impl]    2026-05-01  Another lamp.\n")
-    config = made.home / "config.toml"
-    made.variables = {"VAULT_AGENT_CONFIG": str(config)}
-    config.write_text(
-        "[mcp]\nenabled = true\ntoolset = 'co-cli'\n"
-        "[agents.iso]\nfolder = '.'\ntoolset = 'agentiso'\n"
-        "[agents.third]\ntoolset = 'obsidian-vault-mcp'\nfolder = 'claude'\n"
-        "[agents.own]\nfolder = '.'\ntoolset = 'vault-agent'\n"
-        "[agents.synk]\nfolder = '.'\ntoolset = 'synk'\n"
-    )
-    made.start()
-    made.finish_first()
-    yield made
-    made.close()
+    with Toolsets(tmp_path_factory.mktemp("toolsets")) as made:
+        made.write("Garden/Late frost.md", FROST)
+        made.write("Garden/Seedlings.md", "# Seedlings\n\nWater seedlings early. #garden\n")
+        made.write("Long.md", "# Long\n\n" + "A line about lamps.\n" * 3_000)
+        made.write(
+            "claude/shop/devlog/lamp.md", f"---\ntitle: Lamp\n---\n{DEVLOG}- [ ] Buy a fuse\n"
+        )
+        made.write("claude/other/devlog/lamp.md", "[impl]    2026-05-01  Another lamp.\n")
+        config = made.home / "config.toml"
+        made.variables = {"VAULT_AGENT_CONFIG": str(config)}
+        config.write_text(
+            "[mcp]\nenabled = true\ntoolset = 'co-cli'\n"
+            "[agents.iso]\nfolder = '.'\ntoolset = 'agentiso'\n"
+            "[agents.third]\ntoolset = 'obsidian-vault-mcp'\nfolder = 'claude'\n"
+            "[agents.own]\nfolder = '.'\ntoolset = 'vault-agent'\n"
+            "[agents.synk]\nfolder = '.'\ntoolset = 'synk'\n"
+        )
+        made.start()
+        made.finish_first()
+        yield made
 
 
 def test_each_agent_has_its_toolset(seeds):
@@ -160,34 +161,33 @@ def test_empty_text_for_an_optional_argument_is_as_left_out(seeds):
 @pytest.fixture(scope="module")
 def ahead(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Toolsets]:
     """Return a server with an agent of each toolset, whose index does not have all files."""
-    made = Toolsets(tmp_path_factory.mktemp("ahead"))
-    for number in range(628):
-        made.write(f"many/A note with a name that is rather long {number:03}.md", "#many\n")
-    made.write("shop/lamps.md", "- a lamp\n" * 67)
-    made.write("shop/sub/new.md", "# Another\n")
-    config = made.home / "config.toml"
-    made.variables = {"VAULT_AGENT_CONFIG": str(config)}
-    config.write_text(
-        "[mcp]\nenabled = true\ntoolset = 'synk'\n"
-        "[agents.shop]\ntoolset = 'agentiso'\nfolder = 'shop'\n"
-        + "".join(
-            f"[agents.{name}]\ntoolset = '{toolset}'\nfolder = '.'\n"
-            for name, toolset in (
-                ("iso", "agentiso"),
-                ("third", "obsidian-vault-mcp"),
-                ("cli", "co-cli"),
-                ("own", "vault-agent"),
+    with Toolsets(tmp_path_factory.mktemp("ahead")) as made:
+        for number in range(628):
+            made.write(f"many/A note with a name that is rather long {number:03}.md", "#many\n")
+        made.write("shop/lamps.md", "- a lamp\n" * 67)
+        made.write("shop/sub/new.md", "# Another\n")
+        config = made.home / "config.toml"
+        made.variables = {"VAULT_AGENT_CONFIG": str(config)}
+        config.write_text(
+            "[mcp]\nenabled = true\ntoolset = 'synk'\n"
+            "[agents.shop]\ntoolset = 'agentiso'\nfolder = 'shop'\n"
+            + "".join(
+                f"[agents.{name}]\ntoolset = '{toolset}'\nfolder = '.'\n"
+                for name, toolset in (
+                    ("iso", "agentiso"),
+                    ("third", "obsidian-vault-mcp"),
+                    ("cli", "co-cli"),
+                    ("own", "vault-agent"),
+                )
             )
         )
-    )
-    made.start()
-    made.finish_first()
-    head = "---\nkind: fresh\ncreated: {{date}}\ntags: [unread]\n---\n"
-    made.write("shop/new.md", f"{head}Just saved #now\n")
-    made.write("secret.md", "Not for the shop.\n")
-    (made.vault / "shop/link.md").symlink_to("../secret.md")
-    yield made
-    made.close()
+        made.start()
+        made.finish_first()
+        head = "---\nkind: fresh\ncreated: {{date}}\ntags: [unread]\n---\n"
+        made.write("shop/new.md", f"{head}Just saved #now\n")
+        made.write("secret.md", "Not for the shop.\n")
+        (made.vault / "shop/link.md").symlink_to("../secret.md")
+        yield made
 
 
 def test_a_tool_that_is_given_an_exact_path_reads_the_file(ahead):

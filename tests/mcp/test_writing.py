@@ -107,23 +107,22 @@ class Writers(Agent):
 
 @pytest.fixture(scope="module")
 def writers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Writers]:
-    made = Writers(tmp_path_factory.mktemp("writers"))
-    made.private.add("the key", KEY)
-    made.write("Notes/Bread.md", BREAD)
-    made.write("Notes/Starter.md", "# Starter\n")
-    made.write("Notes/rye.txt", "Flour of rye.\n")
-    made.write("claude/log.md", "# Log\n")
-    made.write("claude/private/secret.md", "# Secret\n")
-    config = made.home / "config.toml"
-    config.write_text(CONFIG)
-    made.variables = {"VAULT_AGENT_CONFIG": str(config)}
-    made.start()
-    eventually(  # the first index is being built, attachments last
-        lambda: made.ask("", "tools/call", name="vault_search", arguments={"query": "rye"}),
-        lambda reply: "rye.txt" in reply["result"]["content"][0]["text"],
-    )
-    yield made
-    made.close()
+    with Writers(tmp_path_factory.mktemp("writers")) as made:
+        made.private.add("the key", KEY)
+        made.write("Notes/Bread.md", BREAD)
+        made.write("Notes/Starter.md", "# Starter\n")
+        made.write("Notes/rye.txt", "Flour of rye.\n")
+        made.write("claude/log.md", "# Log\n")
+        made.write("claude/private/secret.md", "# Secret\n")
+        config = made.home / "config.toml"
+        config.write_text(CONFIG)
+        made.variables = {"VAULT_AGENT_CONFIG": str(config)}
+        made.start()
+        eventually(  # the first index is being built, attachments last
+            lambda: made.ask("", "tools/call", name="vault_search", arguments={"query": "rye"}),
+            lambda reply: "rye.txt" in reply["result"]["content"][0]["text"],
+        )
+        yield made
 
 
 # --- what is listed ---------------------------------------------------------------------------

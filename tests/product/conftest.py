@@ -12,10 +12,9 @@ from tests.support.program import Program
 @pytest.fixture
 def program(tmp_path: Path) -> Iterator[Program]:
     """Return a program with a small vault, not yet started."""
-    made = Program(tmp_path)
-    small_vault(made)
-    yield made
-    made.close()
+    with Program(tmp_path) as made:
+        small_vault(made)
+        yield made
 
 
 def small_vault(made: Program) -> None:

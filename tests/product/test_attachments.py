@@ -17,15 +17,14 @@ LOOP = pdf(["x"]).replace(b"/Kids [5 0 R]", b"/Kids [2 0 R]")
 
 @pytest.fixture(scope="module")
 def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Agent]:
-    made = Agent(tmp_path_factory.mktemp("attachments"))
-    made.variables = {"VAULT_AGENT_INDEX_ATTACHMENTS": "pdf,text"}
-    made.write("Notes/Jam.md", "# Jam\n\nOranges for marmalade: see [[manual.pdf]].\n")
-    made.write("Papers/manual.pdf", pdf(PAGES))
-    made.write("Papers/list.txt", "first line\nquince jelly\n")
-    made.start("--mcp", "--watch")
-    made.finish_first()
-    yield made
-    made.close()
+    with Agent(tmp_path_factory.mktemp("attachments")) as made:
+        made.variables = {"VAULT_AGENT_INDEX_ATTACHMENTS": "pdf,text"}
+        made.write("Notes/Jam.md", "# Jam\n\nOranges for marmalade: see [[manual.pdf]].\n")
+        made.write("Papers/manual.pdf", pdf(PAGES))
+        made.write("Papers/list.txt", "first line\nquince jelly\n")
+        made.start("--mcp", "--watch")
+        made.finish_first()
+        yield made
 
 
 def test_a_search_names_the_page(served: Agent):

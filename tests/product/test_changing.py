@@ -19,12 +19,11 @@ HASH = "0" * 64
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[WritableProgram]:
-    made = WritableProgram(tmp_path_factory.mktemp("changing"))
-    small_vault(made)
-    made.start()
-    made.index()
-    yield made
-    made.close()
+    with WritableProgram(tmp_path_factory.mktemp("changing")) as made:
+        small_vault(made)
+        made.start()
+        made.index()
+        yield made
 
 
 def sha(text: str) -> str:

@@ -23,11 +23,10 @@ BREAD, STARTER = identify("Bread.md"), identify("Starter.md")
 @pytest.fixture(scope="module")
 def linked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Program]:
     """Return a running program whose vault the tests of this file only read."""
-    made = Program(tmp_path_factory.mktemp("linked"))
-    small_vault(made)
-    started(made)
-    yield made
-    made.close()
+    with Program(tmp_path_factory.mktemp("linked")) as made:
+        small_vault(made)
+        started(made)
+        yield made
 
 
 def fetch(program: Program, path: str, **headers: str) -> tuple[int, bytes, dict[str, str]]:

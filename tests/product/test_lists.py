@@ -17,19 +17,18 @@ from vault_agent.model.lists import ListQuery, Sort, TaskQuery
 @pytest.fixture(scope="module")
 def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Program]:
     """Return a program that serves a small vault."""
-    made = Program(tmp_path_factory.mktemp("lists"))
-    made.write(
-        "Garden/Late frost.md",
-        "---\ntags: [garden, cold]\nstatus: open\ndate: 2025-04-28\n---\n# Late frost\n\n"
-        "Fleece keeps two degrees.\n\n- [ ] Buy fleece 📅 2025-05-01 #shop\n"
-        "- [x] Dig ✅ 2025-04-02\n",
-    )
-    made.write("Garden/Beds.md", "---\ntags: [garden]\n---\n# Beds\n\nSee [[Late frost]].\n")
-    made.write("Kitchen/Bread.md", "# Bread\n\nFleece is no flour: \x1b[31mred\n\n- [ ] Bake\n")
-    made.start()
-    made.index()
-    yield made
-    made.close()
+    with Program(tmp_path_factory.mktemp("lists")) as made:
+        made.write(
+            "Garden/Late frost.md",
+            "---\ntags: [garden, cold]\nstatus: open\ndate: 2025-04-28\n---\n# Late frost\n\n"
+            "Fleece keeps two degrees.\n\n- [ ] Buy fleece 📅 2025-05-01 #shop\n"
+            "- [x] Dig ✅ 2025-04-02\n",
+        )
+        made.write("Garden/Beds.md", "---\ntags: [garden]\n---\n# Beds\n\nSee [[Late frost]].\n")
+        made.write("Kitchen/Bread.md", "# Bread\n\nFleece is no flour: \x1b[31mred\n\n- [ ] Bake\n")
+        made.start()
+        made.index()
+        yield made
 
 
 def posted(served: Program, path: str, **body: Any) -> Any:
@@ -192,14 +191,13 @@ def test_a_list_without_rows_says_why_and_what_to_type(served: Program):
 @pytest.fixture(scope="module")
 def large(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Program]:
     """Return a program that serves 450 notes, one with 450 lines to find."""
-    made = Program(tmp_path_factory.mktemp("large"))
-    for number in range(449):
-        made.write(f"n/{number:03}.md", f"- [ ] Task {number}\n\nRye.\n")
-    made.write("n/449.md", "".join(f"Rye {number}\n\n" for number in range(450)))
-    made.start()
-    made.index()
-    yield made
-    made.close()
+    with Program(tmp_path_factory.mktemp("large")) as made:
+        for number in range(449):
+            made.write(f"n/{number:03}.md", f"- [ ] Task {number}\n\nRye.\n")
+        made.write("n/449.md", "".join(f"Rye {number}\n\n" for number in range(450)))
+        made.start()
+        made.index()
+        yield made
 
 
 def test_a_pipe_gets_everything_and_a_terminal_a_screenful(large: Program):

@@ -21,12 +21,11 @@ BREAD = identify("Bread.md")
 @pytest.fixture(scope="module")
 def read(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Program]:
     """Return a program that serves an index, for tests that change nothing."""
-    made = Program(tmp_path_factory.mktemp("read"))
-    small_vault(made)
-    made.start()
-    made.index()
-    yield made
-    made.close()
+    with Program(tmp_path_factory.mktemp("read")) as made:
+        small_vault(made)
+        made.start()
+        made.index()
+        yield made
 
 
 @pytest.mark.fault(

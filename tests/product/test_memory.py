@@ -49,19 +49,17 @@ def with_notes(folder: Path) -> Program:
 
 @pytest.fixture
 def program(tmp_path: Path) -> Iterator[Program]:
-    made = with_notes(tmp_path)
-    yield made
-    made.close()
+    with with_notes(tmp_path) as made:
+        yield made
 
 
 @pytest.fixture(scope="module")
 def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Program]:
     """Return a program that serves these notes. Tests may add notes about other things."""
-    made = with_notes(tmp_path_factory.mktemp("memory"))
-    made.start()
-    made.index()
-    yield made
-    made.close()
+    with with_notes(tmp_path_factory.mktemp("memory")) as made:
+        made.start()
+        made.index()
+        yield made
 
 
 def test_a_passage_of_an_attachment_is_recalled_by_its_words(program: Program):

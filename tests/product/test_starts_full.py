@@ -27,12 +27,11 @@ PAGE_SESSIONS = (
 
 @pytest.fixture
 def program(tmp_path: Path) -> Iterator[Program]:
-    made = Program(tmp_path)
-    made.variables["VAULT_AGENT_INDEX_DIR"] = str(made.indexes)
-    made.variables["VAULT_AGENT_MEMORY_HOOK_TIMEOUT_MS"] = "10000"
-    made.variables["VAULT_AGENT_SERVER_PORT"] = "0"
-    yield made
-    made.close()
+    with Program(tmp_path) as made:
+        made.variables["VAULT_AGENT_INDEX_DIR"] = str(made.indexes)
+        made.variables["VAULT_AGENT_MEMORY_HOOK_TIMEOUT_MS"] = "10000"
+        made.variables["VAULT_AGENT_SERVER_PORT"] = "0"
+        yield made
 
 
 def test_an_agent_gets_the_answer_of_a_session_before_memory_was_on(program: Program):

@@ -57,14 +57,13 @@ LIKE_THE_BOILER = "# Cellar\n\nThe furnace lost pressure and the whole house is 
 @pytest.fixture
 def program(tmp_path: Path) -> Iterator[Program]:
     """Return a program that uses the endpoint, not yet started, its vault empty."""
-    made = Program(tmp_path)
-    made.variables = {
-        "VAULT_AGENT_EMBEDDING_ENABLED": "true",
-        "VAULT_AGENT_EMBEDDING_ENDPOINT": os.environ.get("REAL_EMBEDDING_ENDPOINT", BUILT_IN),
-        "VAULT_AGENT_EMBEDDING_MODEL": os.environ.get("REAL_EMBEDDING_MODEL", MODEL),
-    }
-    yield made
-    made.close()
+    with Program(tmp_path) as made:
+        made.variables = {
+            "VAULT_AGENT_EMBEDDING_ENABLED": "true",
+            "VAULT_AGENT_EMBEDDING_ENDPOINT": os.environ.get("REAL_EMBEDDING_ENDPOINT", BUILT_IN),
+            "VAULT_AGENT_EMBEDDING_MODEL": os.environ.get("REAL_EMBEDDING_MODEL", MODEL),
+        }
+        yield made
 
 
 @pytest.fixture

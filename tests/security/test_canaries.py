@@ -38,15 +38,14 @@ PROVIDER = "canary-of-the-provider"
 def program(tmp_path: Path) -> Iterator[Fortress]:
     folder = tmp_path / "canary-of-an-absolute-path"
     folder.mkdir()
-    made = Fortress(folder)
-    config = folder / "canary-of-the-config.toml"
-    config.write_text("[server]\nlog_level = 'debug'\n")
-    made.variables["VAULT_AGENT_CONFIG"] = str(config)
-    made.private.add("the config's path", str(config))
-    for text in (SENT, PROVIDER, "canary"):
-        made.private.add("a canary", text)
-    yield made
-    made.close()
+    with Fortress(folder) as made:
+        config = folder / "canary-of-the-config.toml"
+        config.write_text("[server]\nlog_level = 'debug'\n")
+        made.variables["VAULT_AGENT_CONFIG"] = str(config)
+        made.private.add("the config's path", str(config))
+        for text in (SENT, PROVIDER, "canary"):
+            made.private.add("a canary", text)
+        yield made
 
 
 def ask_everything(program: Fortress) -> None:

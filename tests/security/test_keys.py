@@ -21,10 +21,9 @@ OUR_KEY = "canary-0123456789-0123456789-0123456789"
 @pytest.fixture
 def program(tmp_path: Path) -> Iterator[Program]:
     """Return a program with one note, not yet started."""
-    made = Program(tmp_path)
-    made.write("Bread.md", "# Bread\n\nFlour, water and patience.\n")
-    yield made
-    made.close()
+    with Program(tmp_path) as made:
+        made.write("Bread.md", "# Bread\n\nFlour, water and patience.\n")
+        yield made
 
 
 def config_of(program: Program) -> Path:

@@ -14,7 +14,7 @@ import urllib.request
 from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import pytest
 from tests.support.clocks import PATIENCE
@@ -155,6 +155,12 @@ class Program:
         """Wait until the server has ended by itself. Return its exit code."""
         self._see_it_ended()
         return int(self.server.returncode)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
 
     def close(self) -> None:
         """Stop all processes and check all logs."""

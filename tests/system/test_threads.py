@@ -6,6 +6,7 @@ import asyncio
 import threading
 import time
 from collections.abc import Iterator
+from contextlib import closing
 
 import pytest
 
@@ -15,16 +16,14 @@ from vault_agent.system.cancelling import Stopped, Threads
 @pytest.fixture
 def threads() -> Iterator[Threads]:
     """Give one thread."""
-    made = Threads(1, "test")
-    yield made
-    made.close()
+    with closing(Threads(1, "test")) as made:
+        yield made
 
 
 @pytest.fixture
 def three_threads() -> Iterator[Threads]:
-    made = Threads(3, "test")
-    yield made
-    made.close()
+    with closing(Threads(3, "test")) as made:
+        yield made
 
 
 async def test_work_returns_its_result_and_raises_its_error(threads: Threads):

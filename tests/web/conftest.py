@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -43,9 +44,8 @@ def browser(started: tuple[Browser, Elsewhere]) -> Browser:
 @pytest.fixture(scope="package")
 def places(browser: Browser) -> Iterator[Places]:
     """Return contexts of the browser that tests use one after another."""
-    made = Places(browser)
-    yield made
-    made.close()
+    with closing(Places(browser)) as made:
+        yield made
 
 
 @pytest.fixture(scope="package")
@@ -72,27 +72,25 @@ def serve(
 
     If `writable`, it may be written. `notes` are more files by path.
     """
-    program = WritableProgram(folder) if writable else Program(folder)
-    program.variables |= {
-        "VAULT_AGENT_WEB_ENABLED": "true",
-        "VAULT_AGENT_WATCH_ENABLED": "true",
-        **variables,
-    }
-    write_vault(program.vault, more=more)
-    for path, text in (notes or {}).items():
-        program.write(path, text)
-    program.start()
-    program.finish(program.submit())
-    yield program
-    program.close()
+    with WritableProgram(folder) if writable else Program(folder) as program:
+        program.variables |= {
+            "VAULT_AGENT_WEB_ENABLED": "true",
+            "VAULT_AGENT_WATCH_ENABLED": "true",
+            **variables,
+        }
+        write_vault(program.vault, more=more)
+        for path, text in (notes or {}).items():
+            program.write(path, text)
+        program.start()
+        program.finish(program.submit())
+        yield program
 
 
 @pytest.fixture
 def desk(program: WritableProgram, browser: Browser, places: Places) -> Iterator[Desk]:
     """Open pages of the module's own program. The test fails if one misbehaved."""
-    made = Desk(program, browser, places)
-    yield made
-    made.close()
+    with closing(Desk(program, browser, places)) as made:
+        yield made
 
 
 @pytest.fixture

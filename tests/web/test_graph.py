@@ -226,13 +226,12 @@ def locked(tmp_path_factory: pytest.TempPathFactory, browser: Browser) -> Iterat
     """Serve a vault whose server has a key."""
     from tests.support.program import Program
 
-    program = Program(tmp_path_factory.mktemp("locked"))
-    program.variables = {"VAULT_AGENT_WEB_ENABLED": "true", "VAULT_AGENT_SERVER_API_KEY": KEY}
-    program.write("Bread.md", "# Bread\n\nFlour and water.\n")
-    program.start()
-    program.run("--api-key", KEY, "index")
-    yield program
-    program.close()
+    with Program(tmp_path_factory.mktemp("locked")) as program:
+        program.variables = {"VAULT_AGENT_WEB_ENABLED": "true", "VAULT_AGENT_SERVER_API_KEY": KEY}
+        program.write("Bread.md", "# Bread\n\nFlour and water.\n")
+        program.start()
+        program.run("--api-key", KEY, "index")
+        yield program
 
 
 def test_a_ticket_opens_a_session_that_stays(browser: Browser, locked: Program):

@@ -32,11 +32,10 @@ def world(
     tmp_path_factory: pytest.TempPathFactory, browser: Browser
 ) -> Iterator[SeveralVaultsServer]:
     """Serve several vaults, with a session of an agent. Each test has parts of its own."""
-    world = SeveralVaultsServer(tmp_path_factory.mktemp("world"))
-    (world.vault / "Large.md").write_text(LARGE, encoding="utf-8")
-    world.open()
-    yield world
-    world.close()
+    with SeveralVaultsServer(tmp_path_factory.mktemp("world")) as world:
+        (world.vault / "Large.md").write_text(LARGE, encoding="utf-8")
+        world.open()
+        yield world
 
 
 @pytest.fixture
