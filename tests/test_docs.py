@@ -165,14 +165,10 @@ def test_a_sentence_that_is_hard_to_read_is_named(page: str, count: int):
     assert len([fault for _, text in passages(page) for fault in faults(text)]) == count
 
 
-@pytest.mark.parametrize(
-    ("name", "text"),
-    [
+def test_a_variable_without_a_noun_is_named(tmp_path: Path):
+    for name, text in (
         ("module.py", "for each in found:\n    note = each\ndef give(known): ...\n"),
         ("module.js", "const { each: tab } = found;\nmap((each) => tab);\nlet known = 1;\n"),
-    ],
-)
-def test_a_variable_without_a_noun_is_named(tmp_path: Path, name: str, text: str):
-    module = tmp_path / name
-    module.write_text(text)
-    assert [name for _, name in vague_names(module)] == ["each", "known"]
+    ):
+        (tmp_path / name).write_text(text)
+        assert [name for _, name in vague_names(tmp_path / name)] == ["each", "known"]

@@ -53,9 +53,16 @@ def test_the_table_of_keys_matches_the_config_fields():
     }
     assert set(fields) == set(SETTINGS)
     for name, annotation in fields.items():
-        assert SETTINGS[name].secret == ("SecretStr" in annotation)
-        assert SETTINGS[name].path == ("Path" in annotation)
-        assert SETTINGS[name].many == ("tuple" in annotation)
+        setting, kinds = SETTINGS[name], ("SecretStr", "Path", "tuple")
+        assert (setting.secret, setting.path, setting.many) == tuple(map(annotation.count, kinds))
+
+
+def test_a_setting_that_no_server_reads_is_in_no_room_of_the_server():
+    package = Path(vault_agent.__file__).parent
+    rooms = ("app.py", "api/*.py", "memory/*.py", "server/*.py", "vaults/*.py")
+    source = "".join(file.read_text() for room in rooms for file in package.glob(room))
+    for name, setting in SETTINGS.items():
+        assert setting.of_server or f"config.{name}" not in source
 
 
 def test_flags_override_environment_file_and_defaults(file: Path):

