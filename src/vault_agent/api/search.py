@@ -199,7 +199,7 @@ async def grep(call: CallContext, request: GrepQuery) -> Result[GrepAnswer]:
     start = None
     if position := position_of(call.vault, request, str, int, int):
         start = GrepPlace(str(position[0]), int(position[1]), int(position[2]))
-    async with call.vault.scans:
+    async with call.vault.grep_turns:
         answer = await call.vault.read_with_warnings(
             find_lines, request, seconds=_REGEX_SECONDS, start=start
         )

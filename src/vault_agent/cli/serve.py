@@ -312,7 +312,7 @@ def _open_page(endpoint: str, server: Listening) -> None:
 
     from vault_agent.cli.open import VIEWS, opens_in_browser, page_address, place_of
 
-    ticket = server.sessions.make_ticket().ticket if server.sessions is not None else None
+    ticket = server.page_sessions.make_ticket().ticket if server.page_sessions is not None else None
     address = page_address(endpoint, place_of(VIEWS[0]), ticket)
     Thread(target=opens_in_browser, args=(address,), daemon=True).start()
 

@@ -53,7 +53,7 @@ def make_server() -> Server[Any]:
         context: ServerRequestContext[Any], params: types.CallToolRequestParams
     ) -> dict[str, Any]:
         call = _call(context)
-        tools = {tool.name: tool for tool in tools_for(call.view.client)}
+        tools = {tool.name: tool for tool in tools_for(call.view.client_tools)}
         if params.name not in tools:
             raise TeachingError(INVALID_PARAMS, f"No such tool. There are: {', '.join(tools)}.")
         return await _result(tools[params.name], call.view, params.arguments)
@@ -94,7 +94,7 @@ def _list_of(method: str) -> Any:
     """Return the handler of a list."""
 
     async def handler(context: ServerRequestContext[Any], _: Any) -> dict[str, Any]:
-        return {**_COMPLETE, **entries(method, _call(context).view.client)}
+        return {**_COMPLETE, **entries(method, _call(context).view.client_tools)}
 
     return handler
 
@@ -115,7 +115,7 @@ async def _read_resource(
 async def _get_prompt(
     context: ServerRequestContext[Any], params: types.GetPromptRequestParams
 ) -> dict[str, Any]:
-    client = _call(context).view.client
+    client = _call(context).view.client_tools
     text = prompt_text(params.name, dict(params.arguments or {}), client)
     if text is None:
         prompts = prompts_for(client)

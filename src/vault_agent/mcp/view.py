@@ -111,7 +111,7 @@ class View:
         return CallContext(self.app, self.vault, self.caller)
 
     @property
-    def client(self) -> ClientTools:
+    def client_tools(self) -> ClientTools:
         """What decides which tools the client has."""
         switched_on = [setting for setting in TOOL_SWITCHES if is_on(setting, self.vault.config)]
         return ClientTools(self.toolset, self.rights, switched_on, self.caller.is_named_agent)

@@ -68,7 +68,7 @@ class Listening:
     runner: web.AppRunner
     servers: Sequence[asyncio.Server]
     connections: ClientConnections
-    sessions: PageSessions | None = None  # of the web page, if the server has a key
+    page_sessions: PageSessions | None = None  # of the web page, if the server has a key
 
     async def finish_requests(self) -> None:
         """Take no more connections, and answer the requests that have arrived."""

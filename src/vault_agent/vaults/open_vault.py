@@ -70,8 +70,8 @@ Reply = TypeVar("Reply")
 Options = ParamSpec("Options")
 
 _BUSY_SECONDS = 1.0
-_SCANS = 2
-"""Scans of the whole vault at once. Others wait."""
+_GREPS = 2
+"""Calls of `grep` at once. Others wait."""
 
 
 class OpenVault:
@@ -172,7 +172,7 @@ class OpenVault:
         self.pages = Pages(core, self.read, self.secret, address, shared.allowance)
         self.allowance = shared.allowance
         self.roots = (core.spec.root, str(config.vault.root))
-        self.scans = anyio.Semaphore(_SCANS)
+        self.grep_turns = anyio.Semaphore(_GREPS)
 
     @property
     def name(self) -> str | None:

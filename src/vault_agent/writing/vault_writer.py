@@ -51,7 +51,7 @@ _CLOSING_LOOKS = 2
 
 _T = TypeVar("_T")
 
-Reindex: TypeAlias = "Callable[[Sequence[str], int], Awaitable[IndexState]]"
+IndexPaths: TypeAlias = "Callable[[Sequence[str], int], Awaitable[IndexState]]"
 """Indexes paths. Returns the revision that has them, or `PENDING` if that takes more milliseconds
 than the second argument."""
 
@@ -62,7 +62,7 @@ class VaultWriter:
     def __init__(
         self,
         executor: WriteExecutor,
-        reindex: Reindex,
+        index_paths: IndexPaths,
         allowance: Allowance,
         *,
         knows: Callable[[str], Awaitable[bool]] | None = None,
@@ -71,7 +71,7 @@ class VaultWriter:
     ) -> None:
         self._executor = executor
         self._times = executor.limits.times
-        self._reindex = reindex
+        self._index_paths = index_paths
         self.allowance = allowance
         self._on_written = on_written
         self._on_crash = on_crash
@@ -285,7 +285,7 @@ class VaultWriter:
                 saved = await self._looking.run(self._look, paths)
             if saved:
                 await self._read_conflicts()
-                await self._reindex([*saved, *executor.take_unsure()], 0)
+                await self._index_paths([*saved, *executor.take_unsure()], 0)
 
     async def close(self) -> None:
         """Look at all displaced files before they are due, and close the log."""
@@ -358,7 +358,7 @@ class VaultWriter:
         await self._read_conflicts()
         self._refusal, self._state = None, "ready"
         self._ready.set()
-        self._reindex_unsure()
+        self._index_unsure()
         return True
 
     async def _read_conflicts(self) -> None:
@@ -464,17 +464,17 @@ class VaultWriter:
                     lambda: done.append(self._steps.run(write, step)), path, retries=retries
                 )
             finally:
-                self._reindex_unsure()
+                self._index_unsure()
                 for reply, logged in done:
                     if logged is not None:
                         self._on_written(logged)
                     indexing = self._keep(self._wait_for_index(reply, logged, write))
         return await asyncio.shield(indexing)
 
-    def _reindex_unsure(self) -> None:
+    def _index_unsure(self) -> None:
         """Index what interrupted writes may have changed, and new copies beside notes."""
         if paths := self._executor.take_unsure():
-            self._keep(self._reindex(paths, 0))
+            self._keep(self._index_paths(paths, 0))
 
     def _keep(self, work: Awaitable[_T]) -> asyncio.Future[_T]:
         """Run work in a task of its own, and keep a reference: the event loop's is weak."""
@@ -494,7 +494,7 @@ class VaultWriter:
         changes = () if logged is None else logged.changes  # a reply may name only some
         named = [path for change in changes for path in (change.path_after, change.path)]
         paths = [reply.path, reply.moved_from, *named]
-        index = await self._reindex(list(dict.fromkeys(filter(None, paths))), write.wait_ms)
+        index = await self._index_paths(list(dict.fromkeys(filter(None, paths))), write.wait_ms)
         reply = replace(reply, index=index)
         if index.indexed:
             return reply
