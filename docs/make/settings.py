@@ -209,7 +209,8 @@ def _meaning(setting: Setting) -> str:
 
 def _needs(setting: Setting) -> list[str]:
     needs = [f"It needs {each}." for each in setting.needs]
-    return needs + [f"Without {each} it does nothing." for each in setting.idle_without]
+    idle = [each for each in setting.idle_without if each not in setting.help]
+    return needs + [f"Without {each} it does nothing." for each in idle]
 
 
 def _limits(setting: Setting) -> str:

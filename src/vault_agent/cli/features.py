@@ -139,7 +139,7 @@ def about_key(before: Config | None, now: Config) -> Iterator[str]:
 
 
 def _idle(now: Config, names: Iterable[str]) -> Iterator[str]:
-    """Yield which of the switches do nothing yet, and what turns on the rest."""
+    """Yield which of the switches do little or nothing yet, and what turns on the rest."""
     from vault_agent.config.setting_names import unmet
     from vault_agent.config.settings import value_of
 
@@ -148,8 +148,8 @@ def _idle(now: Config, names: Iterable[str]) -> Iterator[str]:
         if missing:
             section = SETTINGS[name].section
             yield (
-                f"{name} does nothing without {' and '.join(missing)}. To turn on all that it"
-                f" needs: `vault-agent enable {section}`"
+                f"{name} does little or nothing without {' and '.join(missing)}. To turn on all"
+                f" that it needs: `vault-agent enable {section}`"
             )
 
 

@@ -157,8 +157,8 @@ class IndexSettings(SettingsSection):
     """Kinds of attachments whose text is searched.
 
     They are `pdf`, `office`, `epub`, `html`, `text`, `code`, `csv`, `canvas` and `base`. Searches
-    find their passages; lists, links and counts are of notes alone. The next index run reads the
-    attachments.
+    find their passages; lists, links and counts are of notes alone. A change of this setting
+    rebuilds the index.
     """
 
 
@@ -398,7 +398,8 @@ class MemorySettings(SettingsSection):
     enabled: Switch = Field(default=False, json_schema_extra={"idle_without": ["vaults.enabled"]})
     """Whether notes of earlier sessions are recalled.
 
-    Notes of projects may be promoted then, and every request needs a key.
+    Without vaults.enabled, only on request and from `vault.root`. With it, agents' hooks bring
+    notes, notes of projects may be promoted, and every request needs a key.
     """
     include_global: Switch = True
     """Whether notes of the global vault are recalled too.
@@ -427,7 +428,8 @@ class JournalSettings(SettingsSection):
     enabled: Switch = Field(default=False, json_schema_extra={"idle_without": ["vaults.enabled"]})
     """Whether a session leaves a journal in its project's vault.
 
-    Other vaults get no journals. Every request needs a key then.
+    Other vaults get no journals. Without vaults.enabled it does nothing; with it, every request
+    needs a key.
     """
     ask: Switch = False
     """Whether journals are written only when you ask for them.

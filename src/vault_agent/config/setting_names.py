@@ -31,7 +31,7 @@ class Setting(NamedTuple):
 
     `help` is what a user should know besides. `needs` are settings without which a switch cannot
     be true; `a or b` means one of them. `idle_without` are switches without which it may be true,
-    but does nothing.
+    but does little or nothing.
     """
 
     name: str
