@@ -23,8 +23,7 @@ _HEAD = """\
 # Commands
 
 `make docs` writes this page from the help of the program: `vault-agent COMMAND --help` prints
-the same. [Use the command line](command-line.md) says how notes are named, what
-commands print, and what they do inside a project.
+the same. [How commands behave](command-line.md) has the rest.
 
 ## Every command
 
