@@ -45,7 +45,7 @@ class Caller:
 
     @property
     def is_named_agent(self) -> bool:
-        """Whether this is a named agent. All other callers may run every operation."""
+        """Whether this is a named agent, which may run only what is `for_named_agents`."""
         return self.kind is CallerKind.NAMED_AGENT
 
     @property

@@ -42,7 +42,7 @@ INDEX_SECONDS = 25.0
 _COMPLETE = {"resultType": "complete"}
 """Every result says so. The SDK leaves it out for older revisions."""
 _KEPT = CacheHint(ttl_ms=300_000)
-"""Lists are constants."""
+"""How long clients may keep a list: it changes only with the settings."""
 _RESOURCE_NOT_FOUND = -32002  # before 2026-07-28
 
 

@@ -13,7 +13,7 @@ BUILT_IN: Final = "built-in"
 
 
 class Mode(StrEnum):
-    """How candidates are found."""
+    """How notes are found."""
 
     LEXICAL = "lexical"
     EMBEDDING = "embedding"
@@ -21,7 +21,7 @@ class Mode(StrEnum):
 
 
 class Reason(StrEnum):
-    """Why a candidate is in the list."""
+    """Why a result is in the list."""
 
     LEXICAL_MATCH = "lexical_match"
     EMBEDDING_MATCH = "embedding_match"

@@ -20,10 +20,11 @@ one (S. Bruch, S. Gai, A. Ingber, "An analysis of fusion functions for hybrid re
 2023). Reciprocal rank fusion, the usual choice, ignores the distances between scores. With it,
 meaningless vectors can override clear lexical results.
 
-    fused = (1 - w) · lexical + w · embedding
+    fused = ((1 - w) · lexical + w · embedding) / most
 
 - lexical: the score relative to the best score. If even the best note matches little of the query,
   all are reduced by a square, so that a chance match of a common word counts little.
+- most: the highest value of the sum. It is 1 unless the lexical scores are reduced.
 - embedding: the cosine, scaled from that of an average chunk (0) to that of the nearest (1).
 - w: at most 0.75. It is the product of three shares:
   - agreement: how near the best lexical results are to the query. They are far if the model does
@@ -373,7 +374,10 @@ def _normalised(scores: Mapping[Key, float], least: float) -> dict[Key, float]:
 
 
 def _agreement(words: Mapping[Key, float], meaning: Mapping[Key, float]) -> float:
-    """Return how near the best lexical results are: 1 as the nearest chunk, 0 as an average one."""
+    """Return how near the best lexical results are: 1 as the nearest chunk, 0 as an average one.
+
+    It is a mean, weighted by their lexical scores.
+    """
     rated = [(word, meaning[key]) for key, word in words.items() if key in meaning]
     judges = nlargest(_JUDGES, rated)
     total = sum(word for word, _ in judges)

@@ -264,7 +264,7 @@ async def related(
     warnings: tuple[Warning, ...] = (),
     indexing: bool = False,
 ) -> Answer:
-    """Return candidates similar to a note or chunk, without the note itself.
+    """Return results that are similar to a note or chunk, without the note itself.
 
     Without a mode, use vectors if embeddings are on, and terms if not. Links count in every mode.
     The vectors are those of the index, so the endpoint is not called.

@@ -1,4 +1,4 @@
-"""Search: pages of ranked candidates for a query: lexical, semantic or hybrid.
+"""Search: pages of ranked results of a query: lexical, semantic or hybrid.
 
 The pages of a query belong to one revision of the index. A reranker, if the user has one, reorders
 the best results.
@@ -68,7 +68,7 @@ async def search(
     warnings: tuple[Warning, ...] = (),
     indexing: bool = False,
 ) -> Answer:
-    """Return a page of ranked candidates. Without a mode, the search is hybrid if it can be.
+    """Return a page of ranked results. Without a mode, the search is hybrid if it can be.
 
     A query of operators only is answered by its filters, in every mode. A reranker that fails
     leaves the order as it is, with a warning.

@@ -3,7 +3,7 @@
     {user data}/vault-agent/indexes/{vault identity}/    mode 0700
         server.lock  writer.lock   advisory locks, each a separate file
         server.address             the URL and process ID of the server that holds server.lock
-        server.settings            the settings that that server uses
+        server.settings            its flags, which config text it has seen, why it refuses that
         server.log                 the log of servers that run in the background
         vault.json                 the folder of the notes, and the uid of a registered vault
         last-results               the IDs of the results that were printed last

@@ -138,7 +138,7 @@ def _concerns(
 ) -> bool:
     """Whether it may change the index: a text, or a folder or another file that came or went.
 
-    The kind of an event is used for nothing else, because it is not reliable.
+    The kind of an event only says whether something came or went: it is not reliable.
     """
     name = path.rpartition("/")[2]
     if is_temporary(name) or exclusions.excludes(path):

@@ -1,4 +1,4 @@
-"""Reads of the index of one open vault: the one place that retries on an outdated snapshot."""
+"""Reads of the index of one open vault. A read of an outdated snapshot is repeated."""
 
 from __future__ import annotations
 

@@ -223,7 +223,7 @@ class OpenVault:
         return await open_in_thread(open_it)
 
     async def search(self, query: SearchQuery) -> Answer:
-        """Return ranked candidates for a query."""
+        """Return ranked results of a query."""
         answer = await self.read(
             search,
             query,
@@ -237,7 +237,7 @@ class OpenVault:
         return replace(answer, indexed_at=self.runs.indexed_at)
 
     async def related(self, query: RelatedQuery, subject: Subject | None = None) -> Answer:
-        """Return candidates that are similar to a note or chunk.
+        """Return results that are similar to a note or chunk.
 
         With `subject`, that is the note or chunk of another vault.
         """

@@ -56,7 +56,7 @@ class Several:
         self._vaults = vaults
 
     async def search(self, names: Sequence[str], query: SearchQuery) -> Answer:
-        """Return ranked candidates of all these vaults.
+        """Return ranked results of all these vaults.
 
         Raises:
             VaultAgentError: as `Vaults.open`, if a name means no vault or several; as the search of
@@ -90,7 +90,7 @@ class Several:
     async def related(
         self, names: Sequence[str], query: RelatedQuery, *, home: OpenVault
     ) -> Answer:
-        """Return candidates of all these vaults that are similar to a note or chunk.
+        """Return results of all these vaults that are similar to a note or chunk.
 
         The note is taken from the vault `home` if that is one of them. If not, it is taken from the
         first vault that has a note of this ID.

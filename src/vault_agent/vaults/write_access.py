@@ -166,9 +166,9 @@ class WriteAccess:
 async def move(
     files: Files, jobs: Jobs, path: str, to: str, write: Write, *, rewrite_links: bool, waits: bool
 ) -> Written | Job:
-    """Move a file or folder. If links of over 50 notes change, start a job and return it.
+    """Move a file or folder. If this changes many links, start a job and return it.
 
-    Without a job if `waits`, and for a dry run.
+    There are many over 5,000, or in over 50 notes. Without a job if `waits`, and for a dry run.
 
     Raises:
         Busy: `INDEX_BUSY` with `details.jobId` while another job is active.

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
 
 class WriteExecutor:
-    """Logs and applies the changes of one vault. `VaultWriter` holds the locks meanwhile."""
+    """Logs and applies the changes of one vault. `VaultWriter` holds the locks of each change."""
 
     def __init__(
         self,

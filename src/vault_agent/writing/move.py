@@ -63,7 +63,8 @@ class MoveControl:
     """How a move is watched and stopped.
 
     Args:
-        at_once: the most notes to rewrite without a job. With more, `NeedsJob` is raised.
+        at_once: the most notes to rewrite without a job. With more, or over `LINKS_AT_ONCE` links,
+            `NeedsJob` is raised. None: no limit.
         stopped: returns whether to stop. Called in a thread while the move is planned.
         on_plan: called in a thread with the number of notes planned so far, and of all.
     """

@@ -1,4 +1,7 @@
-"""The steps of every write. They run in a thread, under the locks of `VaultWriter`."""
+"""The steps of every write, under the locks of `VaultWriter`, and reads without locks.
+
+They run in threads.
+"""
 
 from __future__ import annotations
 
