@@ -54,7 +54,7 @@ async def _asked(method: str, version: str) -> dict[str, Any]:
         headers = {"mcp-protocol-version": version, "mcp-method": method}
         params = {"_meta": {PROTOCOL_VERSION_META_KEY: version, CAPABILITIES_META: {}}}
     body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": method, "params": params})
-    view = SimpleNamespace(client=ClientTools(OWN, (), (), is_named_agent=False))
+    view = SimpleNamespace(client_tools=ClientTools(OWN, (), (), is_named_agent=False))
     reply = await exchange(make_server(), view, Post(headers, tuple(headers), body.encode()))
     result: dict[str, Any] = json.loads(reply.body)["result"]
     return result
