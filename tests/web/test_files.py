@@ -420,6 +420,7 @@ def test_a_menu_of_a_note_a_folder_and_a_link(desk: Desk):
     )
     menu.get_by_role("menuitem", name="Open in a tab").click()
     expect(page.locator(".tabstrip a")).to_have_count(2)
+    page.locator(".tabstrip a", has_text="Asked").click()
     page.locator(".row").first.click(button="right")
     page.keyboard.press("ArrowDown")
     page.keyboard.press("Escape")
@@ -431,6 +432,7 @@ def test_a_menu_of_a_note_a_folder_and_a_link(desk: Desk):
     page.get_by_role("textbox", name="Name").fill("menus of notes")
     page.get_by_role("button", name="Move", exact=True).click()
     expect(page.get_by_role("treeitem", name="menus of notes")).to_be_visible()
+    expect(page).to_have_url(re.compile("#/notes/menus.*of.*notes/Asked"))  # it is open
     assert desk.read("menus of notes/Asked.md")
     expect(page.locator(".toast")).to_have_count(0)
     page.get_by_role("treeitem", name="menus of notes").click(button="right")

@@ -109,11 +109,7 @@ def test_backlinks_side_and_graph_show_text(visit: Callable[..., Page], hostile:
     assert page.locator(".graph :is(script, img, iframe, form)").count() == 0
 
 
-@pytest.mark.fault(
-    "The web page",
-    "the same without the sanitiser",
-    "the page's policy stops it",
-)
+@pytest.mark.fault("The web page", "the same without the sanitiser", "the page's policy stops it")
 def test_the_policy_holds_alone(visit: Callable[..., Page], hostile: Program):
     """With no sanitiser at all, the policy of the page still stops scripts and requests."""
     target = hostile.call("GET", "/resolve?name=h/Target.md").data["notes"][0]["noteId"]

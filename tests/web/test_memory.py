@@ -70,7 +70,7 @@ def test_a_vault_without_an_index_is_shown_as_soon_as_it_has_one(
     page.locator(".row h2", has_text="Lonely").or_(page.locator(".row h2").first).first.click()
     expect(page.locator(".doc header h1")).to_be_visible()
     page.get_by_role("button", name="Vault vault").click()
-    page.get_by_role("menuitemradio", name="shop").click()
+    page.get_by_role("menu", name="Vaults").get_by_role("menuitemradio", name="shop").click()
     expect(page.locator(".row h2").first).to_be_visible()
     expect(page.locator(".stats")).to_contain_text("3 notes")
     expect(page.locator(".vault")).to_contain_text("shop")

@@ -109,6 +109,7 @@ def test_what_changed_the_order_is_said(visit: Callable[..., Page]):
                 "weights": {"folder": 1, "recency": 0.8, "<b>new</b>": 1.5},
                 "reranked": {"relevance": 0.931, "placeBefore": 4},
                 "later": {"times": 3},
+                "dated": "frontmatter",  # of every result
             }
         route.fulfill(json=body)
 

@@ -22,7 +22,7 @@ export async function openMoved(from, to, { noteId }) {
   const inside = open.path.startsWith(`${from}/`);
   if (open.path !== from && !inside) return null;
   const path = to + open.path.slice(from.length);
-  const reply = noteId && !inside ? null : await ask("GET", "/resolve", { query: { path } }).catch(() => null);
+  const reply = noteId && !inside ? null : await ask("GET", "/resolve", { query: { name: path } }).catch(() => null);
   const after = reply ? reply.data.notes[0]?.noteId : noteId;
   if (!after) return null;
   go({ note: after }, { replace: true });

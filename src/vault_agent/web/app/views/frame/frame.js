@@ -103,6 +103,7 @@ function VaultName() {
   return html`<${MenuButton}
     className="vault"
     label=${`Vault ${name}`}
+    menu="Vaults"
     title=${name}
     face=${html`${brand}<${Icon} name="down" small />`}
     load=${VAULTS}

@@ -18,8 +18,8 @@ const ICONS = /** @type {Record<string, string>} */ ({
 });
 const CLOSED = ["missing", "untrusted"];
 
-/** @param {{ anchor: HTMLElement, onClose: () => void }} props */
-export const Vaults = (props) => html`<${Menu} label="Vaults" ...${props}>
+/** @param {{ anchor: HTMLElement, label: string, onClose: () => void }} props */
+export const Vaults = (props) => html`<${Menu} ...${props}>
   ${vaults.value.map((vault) => html`<${Entry} key=${vault.identity} vault=${vault} />`)}
 <//>`;
 

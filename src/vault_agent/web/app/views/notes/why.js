@@ -68,7 +68,7 @@ function Votes({ votes, labels }) {
 
 /** What changed the order after that: weights of the owner, a reranker, and whatever else the server names.
  * @param {Record<string, Part | number | string>} explanation @returns {string[]} */
-function changes({ weights = {}, reranked, ...others }) {
+function changes({ weights = {}, reranked, dated, ...others }) {
   const t = later.why;
   const lines = Object.entries(weights)
     .filter(([, weight]) => weight !== 1)
