@@ -164,7 +164,7 @@ def test_the_file_for_claude_desktop_follows_the_specification(wheel: Path, tmp_
     assert set(manifest["compatibility"]["platforms"]) <= {"darwin", "win32", "linux"}
     assert "vault_search" in {tool["name"] for tool in manifest["tools"]}
     variables = manifest["server"]["mcp_config"]["env"]
-    assert set(variables) <= {key.environment for key in SETTINGS.values()}
+    assert set(variables) <= {setting.environment for setting in SETTINGS.values()}
     named = re.findall(r"\$\{user_config\.(\w+)\}", " ".join(variables.values()))
     assert set(named) == set(manifest["user_config"])
     assert wheel.name in files["pyproject.toml"].decode()
@@ -177,7 +177,7 @@ def test_the_container_is_set_up_by_settings_that_exist():
     text = (ROOT / "packaging/Containerfile").read_text("utf-8")
     compose = yaml.safe_load((ROOT / "packaging/compose.yaml").read_text("utf-8"))
     (service,) = compose["services"].values()
-    known = {key.environment for key in SETTINGS.values()}
+    known = {setting.environment for setting in SETTINGS.values()}
     assert set(re.findall(r"\bVAULT_AGENT_[A-Z_]+", text)) <= known
     assert set(service["environment"]) <= known
     port = re.search(r"VAULT_AGENT_SERVER_PORT=(\d+)", text)

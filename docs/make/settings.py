@@ -209,6 +209,7 @@ def _meaning(setting: Setting) -> str:
 
 def _needs(setting: Setting) -> list[str]:
     needs = [f"It needs {each}." for each in setting.needs]
+    # A help text that names the switch says it better.
     idle = [each for each in setting.idle_without if each not in setting.help]
     return needs + [f"Without {each} it does nothing." for each in idle]
 

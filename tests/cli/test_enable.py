@@ -282,8 +282,8 @@ async def test_config_list_is_config_get(run: Run):
 
 
 def test_what_a_setting_needs_are_settings():
-    for key in SETTINGS.values():
-        for other in (*key.needs, *key.idle_without):
+    for setting in SETTINGS.values():
+        for other in (*setting.needs, *setting.idle_without):
             assert all(each in SETTINGS for each in other.split(" or "))
-        if key.idle_without and key.option == "enabled" and key.section != "cors":
-            assert key.section in FEATURES
+        if setting.idle_without and setting.option == "enabled" and setting.section != "cors":
+            assert setting.section in FEATURES

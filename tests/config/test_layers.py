@@ -53,8 +53,9 @@ def test_the_table_of_keys_matches_the_config_fields():
     }
     assert set(fields) == set(SETTINGS)
     for name, annotation in fields.items():
-        setting, kinds = SETTINGS[name], ("SecretStr", "Path", "tuple")
-        assert (setting.secret, setting.path, setting.many) == tuple(map(annotation.count, kinds))
+        assert SETTINGS[name].secret == ("SecretStr" in annotation)
+        assert SETTINGS[name].path == ("Path" in annotation)
+        assert SETTINGS[name].many == ("tuple" in annotation)
 
 
 def test_a_setting_that_no_server_reads_is_in_no_room_of_the_server():

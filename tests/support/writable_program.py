@@ -55,12 +55,10 @@ class WritableProgram(Program):
         """Serve the vault, and bring its index up to date."""
         self.variables["VAULT_AGENT_VAULT_ROOT"] = str(self.vault)
         self.variables["VAULT_AGENT_INDEX_DIR"] = str(self.indexes)
-        try:
+        with self:
             self.start()
             ended = eventually(  # the first index is being built
                 lambda: self.run("index"), lambda ended: ended.returncode != Exit.BUSY
             )
             assert ended.returncode == 0, ended.stderr
             yield self
-        finally:
-            self.close()

@@ -26,16 +26,16 @@ _LONG = 200
 
 def setting(layers: Sequence[Layer], name: str) -> Any:
     """Return one setting in its normal form, or its default. Raises CONFIG_INVALID."""
-    setting = SETTINGS[name]
+    described = SETTINGS[name]
     for layer in layers:
         if name in layer.values:
             try:
-                return _checked(setting, layer.values[name])
+                return _checked(described, layer.values[name])
             except ValueError:
                 from vault_agent.config.settings import convert
 
                 return convert(name, layer.values[name], layer.origin)
-    return tuple(setting.default or ()) if setting.many else setting.default
+    return tuple(described.default or ()) if described.many else described.default
 
 
 def _checked(setting: Setting, raw: Any) -> Any:

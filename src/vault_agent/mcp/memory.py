@@ -48,13 +48,13 @@ async def _recalled(view: View, body: Mapping[str, Any]) -> str:
 
 
 async def _make(view: View, arguments: Mapping[str, Any]) -> str:
-    if arguments.get("supersedes"):  # else only the journal would be written
-        check_switch("memory.enabled", view.vault.config)
     superseded = [(await named_note(view, path))[0] for path in arguments.get("supersedes", ())]
-    if superseded and Right.EDIT not in view.rights:
-        raise Forbidden(
-            "WRITE_NOT_ALLOWED", "The right to edit is not given.", {"right": Right.EDIT.value}
-        )
+    if superseded:  # refused before the journal is made
+        check_switch("memory.enabled", view.vault.config)
+        if Right.EDIT not in view.rights:
+            raise Forbidden(
+                "WRITE_NOT_ALLOWED", "The right to edit is not given.", {"right": Right.EDIT.value}
+            )
     body = {name: value for name, value in arguments.items() if name != "supersedes"}
     reply = await view.perform(sessions.journal_make, body)
     journal = reply.data.journal

@@ -160,7 +160,7 @@ def hits(
     explain: bool,
 ) -> tuple[Hit, ...]:
     """Return a hit with a snippet for each result. `reasons` has one reason per result."""
-    keys = [*map(_shown_key, entries)]
+    keys = [*map(shown_key, entries)]
     chunks = snapshot.query(stored_notes.chunks, keys)
     if any(entry.key is not None and entry.key not in chunks for entry in entries):
         raise SnapshotOutdated
@@ -204,7 +204,7 @@ def _opening_chunks(
         for entry in entries
         if entry.is_named
         or (
-            (chunk := chunks.get(_shown_key(entry))) is not None
+            (chunk := chunks.get(shown_key(entry))) is not None
             and not text_below_heading(chunk.text)
             and ("heading" not in entry.votes or len(chunk.heading_path) < 2)
         )
@@ -231,7 +231,7 @@ def _words(text: str) -> str:
     return " ".join(_WORD.findall(text))
 
 
-def _shown_key(entry: Ranked) -> int:
+def shown_key(entry: Ranked) -> int:
     """Return the key of the chunk that a hit shows: its own, or else the note's first one."""
     return entry.rowid << CHUNK_BITS if entry.key is None else entry.key
 

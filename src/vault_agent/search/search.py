@@ -11,7 +11,6 @@ from functools import partial
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from vault_agent.errors import InvalidRequest, Unavailable
-from vault_agent.model.identifiers import CHUNK_BITS
 from vault_agent.model.modes import Mode, Reason
 from vault_agent.model.search import MAX_RANKED, RERANKED, Answer, Filters
 from vault_agent.models.settings import document_input
@@ -364,7 +363,7 @@ def _passages(
     snapshot: Snapshot, entries: Sequence[Ranked], notes: Mapping[int, StoredNote]
 ) -> list[str]:
     """Return the text of each result: title, headings, and the chunk that the result shows."""
-    keys = [entry.rowid << CHUNK_BITS if entry.key is None else entry.key for entry in entries]
+    keys = [*map(lexical.shown_key, entries)]
     chunks = snapshot.query(stored_notes.chunks, keys)
     return [
         document_input("", notes[entry.rowid].title, chunk.heading_path, chunk.text)

@@ -47,18 +47,18 @@ class IndexQueue:
         """Grows when paths are added, when searches see them, and when their run ends."""
 
     async def index(self, paths: Sequence[str], wait_ms: int) -> IndexState:
-        """Index paths, and return the revision that has them.
+        """Index paths, and return the state of the index that has them.
 
         Return `PENDING` if the run fails, or has not ended after `wait_ms`.
         """
-        revision = self.add(paths)
+        indexed = self.add(paths)
         if not wait_ms:
             return PENDING
-        done, _ = await asyncio.wait([revision], timeout=wait_ms / 1000)
-        return revision.result() if done else PENDING
+        done, _ = await asyncio.wait([indexed], timeout=wait_ms / 1000)
+        return indexed.result() if done else PENDING
 
     def add(self, paths: Sequence[str]) -> asyncio.Future[IndexState]:
-        """Index paths soon. The result is their revision, or `PENDING` if the run fails."""
+        """Index paths soon. The result is that state, or `PENDING` if the run fails."""
         self.activity_count += 1
         self._waiting.update(dict.fromkeys(paths))
         if self._next_state is None:
@@ -94,13 +94,13 @@ class IndexQueue:
 
     async def _work_once(self) -> None:
         paths, self._waiting = tuple(self._waiting), {}
-        revision = self._current_state = self._next_state
+        indexed = self._current_state = self._next_state
         self._next_state = None
 
         def on_served(state: IndexState) -> None:
             self.activity_count += 1
-            if revision is not None and not revision.done():
-                revision.set_result(state)
+            if indexed is not None and not indexed.done():
+                indexed.set_result(state)
 
         try:
             await self._runs.index_paths(paths, on_served)
@@ -112,6 +112,6 @@ class IndexQueue:
         finally:
             self.activity_count += 1
             self._current_state = None
-            if revision is not None and not revision.done():
-                revision.set_result(PENDING)
+            if indexed is not None and not indexed.done():
+                indexed.set_result(PENDING)
         self._embed_later.soon()

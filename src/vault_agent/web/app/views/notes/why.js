@@ -66,7 +66,7 @@ function Votes({ votes, labels }) {
   </dl>`;
 }
 
-/** What changed the order after that: weights of the owner, a reranker, and whatever else the server names.
+/** What changed the order after that: weights of the owner, a reranker, and what else the server names but `dated`.
  * @param {Record<string, Part | number | string>} explanation @returns {string[]} */
 function changes({ weights = {}, reranked, dated, ...others }) {
   const t = later.why;
