@@ -17,11 +17,11 @@ Object.assign(globalThis, {
   },
   addEventListener: (kind, listener) => (listeners[kind] = listener),
 });
-const { FILTERS, LISTS, address, addressIn, arrival, beforeLeaving, changed, go, hrefOf, parsed, remembered } =
+const { FILTERS, LISTS, address, addressIn, arrival, beforeLeaving, changed, go, hrefOf, parseAddress, remembered } =
   await import("../../src/vault_agent/web/app/state/address.js");
 
 beforeEach(() => {
-  address.value = parsed("");
+  address.value = parseAddress("");
   entries.length = reloads = 0;
   beforeLeaving(() => {});
 });
@@ -31,9 +31,9 @@ test("an address is read as it was written", () => {
     for (const name of [...FILTERS, "q", "at", "line", "session"]) {
       for (const text of ["plain", "a&b=c?d#e/f", "日本 😀", "100 % + 1"]) {
         const value = LISTS.includes(name) ? [text, "second"] : text;
-        const read = parsed(hrefOf({ view, [name]: value }));
+        const read = parseAddress(hrefOf({ view, [name]: value }));
         assert.deepEqual([read.view, read[name]], [view, value]);
-        assert.equal(hrefOf(parsed(hrefOf({ ...read, note: NOTE }))), hrefOf({ ...read, note: NOTE }));
+        assert.equal(hrefOf(parseAddress(hrefOf({ ...read, note: NOTE }))), hrefOf({ ...read, note: NOTE }));
       }
     }
   }
@@ -41,15 +41,15 @@ test("an address is read as it was written", () => {
 
 test("an address that somebody made up shows the list of notes", () => {
   for (const hash of ["", "#", "#/", "#/nowhere", "#/../x", "#//", "\n", "#/%00"]) {
-    const { view, note, tag, q } = parsed(hash);
+    const { view, note, tag, q } = parseAddress(hash);
     assert.deepEqual([view, note, tag, q], ["notes", "", [], ""], hash);
   }
 });
 
 test("a graph beside an open note is that of the note, unless it is to show all", () => {
-  assert.equal(parsed(`#/graph/${NOTE}`).near, NOTE);
+  assert.equal(parseAddress(`#/graph/${NOTE}`).near, NOTE);
   const all = hrefOf({ view: "graph", note: NOTE, near: "" });
-  assert.equal(parsed(all).near, "");
+  assert.equal(parseAddress(all).near, "");
 });
 
 test("to go elsewhere adds an entry, and what is typed changes it", () => {

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { parsed, readStatement } from "../../src/vault_agent/web/app/state/base.js";
+import { parseBase, readStatement } from "../../src/vault_agent/web/app/state/base.js";
 
 const NOTE = {
   path: "Books/Dune.md",
@@ -121,7 +121,7 @@ views:
 `;
 
 test("views have their columns, order and filters, and name what was left out", () => {
-  const [all, few] = parsed(VIEWS);
+  const [all, few] = parseBase(VIEWS);
   assert.deepEqual(
     all.columns.map(({ name }) => name),
     ["name", "Written: by"],
@@ -136,15 +136,15 @@ test("views have their columns, order and filters, and name what was left out", 
 });
 
 test("a filter that cannot be read leaves no note out", () => {
-  const either = parsed('filters:\n  or:\n    - status == "open"\n    - file.hasLink("A")\n')[0];
+  const either = parseBase('filters:\n  or:\n    - status == "open"\n    - file.hasLink("A")\n')[0];
   assert.deepEqual([either.passes(NOTE), either.unread], [true, ['file.hasLink("A")']]);
 });
 
 test("what is no base is none, and an empty one has all notes", () => {
   for (const source of [SOURCE, "- a", "a:\n    b: 1\n  c: 2", "a: |\n  text", "a: &b 1", "just text"])
-    assert.equal(parsed(source), null, source);
+    assert.equal(parseBase(source), null, source);
   assert.deepEqual(
-    parsed("")[0].columns.map(({ name }) => name),
+    parseBase("")[0].columns.map(({ name }) => name),
     ["name"],
   );
 });

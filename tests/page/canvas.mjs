@@ -2,12 +2,12 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { parsed } from "../../src/vault_agent/web/app/state/canvas.js";
+import { parseCanvas } from "../../src/vault_agent/web/app/state/canvas.js";
 
 const NODE = { id: "a", type: "text", x: 0, y: 0, width: 100, height: 50, text: "One" };
 
 test("nodes, groups and edges are read with their places", () => {
-  const canvas = parsed(
+  const canvas = parseCanvas(
     JSON.stringify({
       nodes: [
         NODE,
@@ -33,9 +33,12 @@ test("what is not as it must be is left out", () => {
   const nodes = [null, 3, { ...NODE, x: "0" }, { ...NODE, type: "script" }, { ...NODE, type: "toString" }, NODE];
   const edges = [null, { fromNode: "a", toNode: "gone" }];
   assert.deepEqual(
-    [parsed(JSON.stringify({ nodes, edges })).nodes.length, parsed(JSON.stringify({ nodes, edges })).edges.length],
+    [
+      parseCanvas(JSON.stringify({ nodes, edges })).nodes.length,
+      parseCanvas(JSON.stringify({ nodes, edges })).edges.length,
+    ],
     [1, 0],
   );
-  for (const source of ["", "{}", "[]", "null", '{"nodes": 5}']) assert.deepEqual(parsed(source).nodes, []);
-  assert.equal(parsed("no canvas"), null);
+  for (const source of ["", "{}", "[]", "null", '{"nodes": 5}']) assert.deepEqual(parseCanvas(source).nodes, []);
+  assert.equal(parseCanvas("no canvas"), null);
 });

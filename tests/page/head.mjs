@@ -2,14 +2,14 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { headingsOf, joined, split } from "../../src/vault_agent/web/app/state/head.js";
+import { headingsOf, joined, splitHead } from "../../src/vault_agent/web/app/state/head.js";
 
 test("a note is its frontmatter and what is below it", () => {
   for (const text of ["---\na: 1\n---\nText\n", "---\n---\n", "No head\n---\n", ""]) {
-    const { head, body } = split(text);
+    const { head, body } = splitHead(text);
     assert.equal(joined(head, body), text);
   }
-  assert.deepEqual(split("---\na: 1\n---\nText\n"), { head: "---\na: 1\n---\n", body: "Text\n" });
+  assert.deepEqual(splitHead("---\na: 1\n---\nText\n"), { head: "---\na: 1\n---\n", body: "Text\n" });
 });
 
 test("headings are found with their places, and none in code", () => {

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { carriedOver, linkedWith, parsed, sunflower } from "../../src/vault_agent/web/app/state/places.js";
+import { carriedOver, linkedWith, parseLayout, sunflower } from "../../src/vault_agent/web/app/state/places.js";
 
 /** Positions as the server sends them. */
 function sent(x, y, magic = "VAL1") {
@@ -14,7 +14,7 @@ function sent(x, y, magic = "VAL1") {
 }
 
 test("positions of the server are read", () => {
-  assert.deepEqual(parsed(sent([1, 2], [3, -4.5]), 2), { x: Float32Array.of(1, 2), y: Float32Array.of(3, -4.5) });
+  assert.deepEqual(parseLayout(sent([1, 2], [3, -4.5]), 2), { x: Float32Array.of(1, 2), y: Float32Array.of(3, -4.5) });
 });
 
 test("positions that do not fit the nodes are not used", () => {
@@ -27,7 +27,7 @@ test("positions that do not fit the nodes are not used", () => {
     [sent([1, Number.NaN], [3, 4]), 2],
     [sent([1, 2], [Number.POSITIVE_INFINITY, 4]), 2],
   ]) {
-    assert.equal(parsed(positions, nodes), null);
+    assert.equal(parseLayout(positions, nodes), null);
   }
 });
 

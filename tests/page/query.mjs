@@ -7,24 +7,34 @@ import * as query from "../../src/vault_agent/web/app/state/query.js";
 const NONE = { type: [], tag: [], path: [], project: [], after: "", before: "" };
 
 test("operators become filters and leave the other words", () => {
-  assert.deepEqual(query.split('flour tag:#bread path:"My notes/x" after:2026-01-31 TYPE:note project:shop yeast'), {
-    rest: "flour yeast",
-    filters: { ...NONE, tag: ["bread"], path: ["My notes/x"], after: "2026-01-31", type: ["note"], project: ["shop"] },
-    any: true,
-  });
-  assert.deepEqual(query.split("tag:a tag:b").filters.tag, ["a", "b"]);
+  assert.deepEqual(
+    query.splitQuery('flour tag:#bread path:"My notes/x" after:2026-01-31 TYPE:note project:shop yeast'),
+    {
+      rest: "flour yeast",
+      filters: {
+        ...NONE,
+        tag: ["bread"],
+        path: ["My notes/x"],
+        after: "2026-01-31",
+        type: ["note"],
+        project: ["shop"],
+      },
+      any: true,
+    },
+  );
+  assert.deepEqual(query.splitQuery("tag:a tag:b").filters.tag, ["a", "b"]);
 });
 
 test("what only looks like an operator stays a word", () => {
   for (const text of ["after:yesterday", "before:2026-1-1", "tag:", 'tag:""', "http://tag:x", "xtag:y", "a  b "]) {
-    assert.deepEqual(query.split(text), { rest: text, filters: NONE, any: false }, text);
+    assert.deepEqual(query.splitQuery(text), { rest: text, filters: NONE, any: false }, text);
   }
-  assert.equal(query.split("after:soon tag:a").rest, "after:soon");
+  assert.equal(query.splitQuery("after:soon tag:a").rest, "after:soon");
 });
 
 test("while it is being typed, the last word is not taken for a filter", () => {
-  assert.deepEqual(query.split("tag:bre", { typing: true }), { rest: "tag:bre", filters: NONE, any: false });
-  assert.deepEqual(query.split("rye tag:bread ", { typing: true }), {
+  assert.deepEqual(query.splitQuery("tag:bre", { typing: true }), { rest: "tag:bre", filters: NONE, any: false });
+  assert.deepEqual(query.splitQuery("rye tag:bread ", { typing: true }), {
     rest: "rye ",
     filters: { ...NONE, tag: ["bread"] },
     any: true,
@@ -33,7 +43,7 @@ test("while it is being typed, the last word is not taken for a filter", () => {
 
 test("a filter is written as it is read", () => {
   for (const value of ["bread", "My notes/x", "日本 語"]) {
-    assert.deepEqual(query.split(query.asWord("path", value)).filters.path, [value]);
+    assert.deepEqual(query.splitQuery(query.asWord("path", value)).filters.path, [value]);
   }
 });
 

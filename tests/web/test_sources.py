@@ -27,7 +27,7 @@ ALONE = {
     "events": "wire",
     "trust": "wire",
     "words": "words",
-    "later": "words",
+    "words-later": "words",
     "main": "main",
 }
 

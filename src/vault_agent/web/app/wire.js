@@ -32,15 +32,15 @@ const page = document.documentElement.dataset;
  * The vault that the address names by its identity, or "" for the one that the server serves by
  * default. It stays as it is: another vault is another page, so nothing of one is shown in another.
  */
-export const place = new URLSearchParams(/\?(.*)$/s.exec(location.hash)?.[1] ?? "").get("vault") ?? "";
+export const vaultInAddress = new URLSearchParams(/\?(.*)$/s.exec(location.hash)?.[1] ?? "").get("vault") ?? "";
 
 /** Why the page cannot go on: "session", "vault", "novault" or null. */
 export const stopped = signal(/** @type {string | null} */ (null));
 /** The identity of the vault, once the server has replied. */
 export const vaultId = signal("");
 /** The identity of the server's own vault, by which a page knows the server. */
-let server = "";
-export const serverId = () => server;
+let ownVault = "";
+export const ownVaultId = () => ownVault;
 
 /** @returns {string | null} */
 function token() {
@@ -200,15 +200,15 @@ export async function fileOf(address) {
 }
 
 /** The address of a route in the vault of this page. @param {string} path */
-const inVault = (path) => (place ? `/vaults/${encodeURIComponent(place)}${path}` : path);
+const inVault = (path) => (vaultInAddress ? `/vaults/${encodeURIComponent(vaultInAddress)}${path}` : path);
 
 /** Stop for another vault or an ended session. @param {Response} response */
 function check(response) {
   const vault = response.headers.get("X-Vault-Id");
   if (vault) {
-    if (server && server !== vault) stopped.value = "vault";
-    server = vault;
-    vaultId.value ||= place || vault;
+    if (ownVault && ownVault !== vault) stopped.value = "vault";
+    ownVault = vault;
+    vaultId.value ||= vaultInAddress || vault;
   }
   if (response.status === 401) {
     keep(null);

@@ -80,13 +80,13 @@ export function useCommands(make, dependencies) {
 }
 
 /** @param {string} keys */
-const isSingle = (keys) => keys.length === 1 || !/^((Mod|Alt)\+|F\d)/.test(keys);
+const needsNoModifier = (keys) => keys.length === 1 || !/^((Mod|Alt)\+|F\d)/.test(keys);
 
 /** Run the command of a key press, unless something composes or takes the text. @param {KeyboardEvent} event */
 export function onKey(event) {
   if (event.defaultPrevented || composing(event)) return;
   const name = pressed(event);
-  const single = isSingle(name);
+  const single = needsNoModifier(name);
   if (single && (takesText(event.target) || !settings.peek().letters || event.ctrlKey || event.metaKey || event.altKey))
     return;
   if (single && document.querySelector("dialog[open], .menu")) return;

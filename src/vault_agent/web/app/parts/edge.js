@@ -2,7 +2,7 @@
 
 import { html } from "../../vendor/preact.js";
 import { set, settings } from "../state/settings.js";
-import { later } from "../later.js";
+import { laterWords } from "../words-later.js";
 
 const [LEAST, MOST, STEP] = [220, 760, 16]; // px
 
@@ -20,7 +20,7 @@ export function Edge({ panel, end = false }) {
     data-end=${end}
     role="separator"
     aria-orientation="vertical"
-    aria-label=${later.edges[panel]}
+    aria-label=${laterWords.edges[panel]}
     aria-valuemin="0"
     aria-valuemax=${MOST}
     aria-valuenow=${settings.value[WIDTHS[panel]]}

@@ -1,7 +1,7 @@
 // What the page shows is its address: Back, a bookmark and a second window show the same.
 
 import { signal } from "../../vendor/preact.js";
-import { place, serverId } from "../wire.js";
+import { vaultInAddress, ownVaultId } from "../wire.js";
 
 /** @typedef {{ view: string, note: string, at: string, line: string, q: string, type: string[], tag: string[],
  *   path: string[], after: string, before: string, linked: string, tasks: string, sort: string,
@@ -104,7 +104,7 @@ function idOf(name) {
 }
 
 /** Read `#/view/note?query`. @param {string} hash @returns {Address} */
-export function parsed(hash) {
+export function parseAddress(hash) {
   const [, view = "", note = "", query = ""] = /^#?\/?([\w-]*)(?:\/([^?]*))?(?:\?(.*))?$/s.exec(hash) ?? [];
   const values = new URLSearchParams(query);
   const isView = VIEWS.includes(view);
@@ -128,7 +128,7 @@ export function hrefOf(target) {
   return `#/${target.view || "notes"}${target.note ? `/${nameOf(target.note)}` : ""}${query}`;
 }
 
-export const address = signal(parsed(location.hash));
+export const address = signal(parseAddress(location.hash));
 /** Why the address last changed: "go", "back" (or forward) or "start". */
 export const arrival = signal("start");
 /** What this entry of the history remembered of the note: `top` is the line of the file at the top of the view,
@@ -142,7 +142,7 @@ export const changed = (changes) => hrefOf({ ...address.peek(), line: "", ...cha
 /** An address in a vault: of a note there, or its list. The server's own vault has no name in addresses.
  * @param {string} vault its identity @param {string} [note] */
 export const addressIn = (vault, note = "") =>
-  hrefOf({ view: "notes", note, vault: vault === serverId() ? "" : vault });
+  hrefOf({ view: "notes", note, vault: vault === ownVaultId() ? "" : vault });
 
 /**
  * Go to an address. `replace` adds no entry to the history: for what is typed.
@@ -165,7 +165,7 @@ export function go(changes, { replace = false, kept } = {}) {
 
 /** Show an address. Another vault begins the page anew. @param {Address} next */
 function show(next) {
-  if (next.vault === place) address.value = next;
+  if (next.vault === vaultInAddress) address.value = next;
   else location.reload();
 }
 
@@ -190,5 +190,5 @@ addEventListener(
 addEventListener("popstate", () => {
   arrival.value = "back";
   remembered.value = history.state ?? {};
-  show(parsed(location.hash));
+  show(parseAddress(location.hash));
 });

@@ -189,7 +189,7 @@ function queryOf(all) {
 }
 
 /** Read a base. Return null if it cannot be read. @param {string} source @returns {BaseView[] | null} */
-export function parsed(source) {
+export function parseBase(source) {
   try {
     const base = readYaml(source);
     if (Array.isArray(base)) return null;

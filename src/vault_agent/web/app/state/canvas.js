@@ -28,7 +28,7 @@ function sideOf({ x, y, width, height }, side) {
 
 /** Read a canvas. What is not as it must be is left out. Return null if it is no canvas.
  * @param {string} source @returns {Canvas | null} */
-export function parsed(source) {
+export function parseCanvas(source) {
   let data;
   try {
     data = JSON.parse(source || "{}");

@@ -4,7 +4,7 @@ import { signal } from "../../vendor/preact.js";
 import { onNews } from "../events.js";
 import { readDisk, refusal, send } from "./disk.js";
 import { draftOf, dropDraft, keepDraft } from "./drafts.js";
-import { joined, split } from "./head.js";
+import { joined, splitHead } from "./head.js";
 import { merge3 } from "./merge.js";
 import { newKey } from "./files.js";
 import { Saver } from "./saving.js";
@@ -64,7 +64,7 @@ function setHead(mine, text) {
 
 /** @param {Open} open @param {OnDisk} disk */
 function begin(open, disk) {
-  const parts = split(disk.text);
+  const parts = splitHead(disk.text);
   /** @type {Session} */
   const mine = {
     open,
@@ -127,7 +127,7 @@ export function attach(surface) {
 }
 
 /** The text that an editor begins with. */
-export const firstBody = () => (session ? split(session.saver.base.text, headAsText.peek()).body : "");
+export const firstBody = () => (session ? splitHead(session.saver.base.text, headAsText.peek()).body : "");
 /** The whole text as it is now. */
 export const wholeText = () => session?.read() ?? "";
 export const save = () => session?.saver.flush();
@@ -167,7 +167,7 @@ export function draft() {
  * @param {boolean} [own]
  */
 function show(mine, text, marks = [], own = false) {
-  const parts = split(text, headAsText.peek());
+  const parts = splitHead(text, headAsText.peek());
   const above = parts.head ? parts.head.split("\n").length - 1 : 0;
   setHead(mine, parts.head);
   mine.surface.show(
@@ -267,7 +267,7 @@ async function headChanged(mine, hash) {
   const before = mine.saver.base.text;
   const disk = await readDisk(mine.open.id);
   if (!disk) return;
-  const [old, now] = [split(before), split(disk.text)];
+  const [old, now] = [splitHead(before), splitHead(disk.text)];
   if (disk.hash !== hash || old.body !== now.body) return session === mine ? bring(mine, before, disk) : undefined;
   setHead(mine, now.head);
   mine.saver.rebase(disk.text, disk.hash);

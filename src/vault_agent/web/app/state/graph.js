@@ -2,7 +2,7 @@
 
 import { signal } from "../../vendor/preact.js";
 import { ask, newestOnly } from "../wire.js";
-import { carriedOver, linkedWith, parsed, sunflower } from "./places.js";
+import { carriedOver, linkedWith, parseLayout, sunflower } from "./places.js";
 import { readOfVault, writeOfVault } from "./settings.js";
 
 /**
@@ -165,7 +165,7 @@ async function place(into, unresolved, positions, signal) {
   try {
     const { data } = await positions;
     const notes = into.ids.filter((id) => id !== null).length;
-    const layout = parsed(data, notes);
+    const layout = parseLayout(data, notes);
     if (!layout) return;
     into.x.set(layout.x);
     into.y.set(layout.y);

@@ -6,7 +6,7 @@ const FENCED = /^---[ \t]*\n(?:[^\n]*\n)*?(?:---|\.\.\.)[ \t]*(?:\n|$)/;
  * Part a note into its frontmatter, with the fences, and what is below it.
  * @param {string} text @param {boolean} [asOne] leave it in the text
  */
-export function split(text, asOne = false) {
+export function splitHead(text, asOne = false) {
   const head = asOne ? "" : (FENCED.exec(text)?.[0] ?? "");
   return { head, body: text.slice(head.length) };
 }

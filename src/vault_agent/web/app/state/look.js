@@ -2,7 +2,7 @@
 
 import { effect, signal } from "../../vendor/preact.js";
 import { ask, newestOnly, vaultId } from "../wire.js";
-import { filtersOf, split } from "./query.js";
+import { filtersOf, splitQuery } from "./query.js";
 import { readOfVault, writeOfVault } from "./settings.js";
 /** @import { Graph } from "./graph.js" */
 /** @import { Filters } from "./query.js" */
@@ -69,7 +69,7 @@ async function having(text, by, signal) {
  * @param {Graph} of @param {string} query @param {AbortSignal} signal @returns {Promise<Match>}
  */
 async function findMatch({ ids, titles }, query, signal) {
-  const { rest, filters: by } = split(query);
+  const { rest, filters: by } = splitQuery(query);
   const text = rest.trim();
   const filtered = Boolean(
     by.type.length || by.tag.length || by.path.length || by.project.length || by.after || by.before,

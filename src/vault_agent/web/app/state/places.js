@@ -9,7 +9,7 @@ const GOLDEN = Math.PI * (3 - Math.sqrt(5));
  * Return null if anything is not as it must be.
  * @param {ArrayBuffer} bytes @param {number} nodes
  */
-export function parsed(bytes, nodes) {
+export function parseLayout(bytes, nodes) {
   if (bytes.byteLength !== HEAD + nodes * 8) return null;
   const head = new DataView(bytes);
   if (head.getUint32(0, true) !== MAGIC || head.getUint32(4, true) !== nodes) return null;

@@ -30,7 +30,7 @@ export const DAY = /^\d{4}-\d\d-\d\d$/;
  * @param {string} text @param {{ typing?: boolean }} [how]
  * @returns {{ rest: string, filters: Filters, any: boolean }}
  */
-export function split(text, { typing = false } = {}) {
+export function splitQuery(text, { typing = false } = {}) {
   /** @type {Filters} */
   const filters = { type: [], tag: [], path: [], project: [], after: "", before: "" };
   let rest = text;

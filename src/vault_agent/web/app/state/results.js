@@ -4,7 +4,7 @@ import { computed, effect, signal } from "../../vendor/preact.js";
 import { ask, newestOnly } from "../wire.js";
 import { timeOf } from "../words.js";
 import { address, knowPath } from "./address.js";
-import { filtersOf, inUnits, split, telling, tellingRanges } from "./query.js";
+import { filtersOf, inUnits, splitQuery, telling, tellingRanges } from "./query.js";
 import { embeds, health, revision } from "./vault.js";
 
 /**
@@ -53,7 +53,7 @@ export const hovered = signal("");
 /** What is asked for, apart from pages. */
 export const criteria = computed(() => {
   const { q, type, tag, path, project, after, before, linked, tasks, sort } = address.value;
-  const { rest, filters } = split(q);
+  const { rest, filters } = splitQuery(q);
   return {
     text: rest.trim(),
     type: [...type, ...filters.type],

@@ -2,7 +2,7 @@
 
 import { effect, signal } from "../../vendor/preact.js";
 import { vaultId } from "../wire.js";
-import { address, go, parsed } from "./address.js";
+import { address, go, parseAddress } from "./address.js";
 import { note } from "./note.js";
 import { readOfVault, writeOfVault } from "./settings.js";
 /** @import { Kept as Tab } from "./settings.js" */
@@ -77,7 +77,7 @@ export function stepTab(step) {
  * @param {HTMLAnchorElement} link
  */
 export function openBeside(link) {
-  const to = parsed(link.hash);
+  const to = parseAddress(link.hash);
   if (!to.note || to.view !== "notes" || to.vault !== address.peek().vault) return false;
   beside = to.note !== current;
   go({ view: "notes", note: to.note, at: to.at, near: "", depth: "" });

@@ -1,7 +1,7 @@
 // Templates and new notes: what there is, the name a note will have, and making it.
 
 import { ask } from "../wire.js";
-import { split } from "./head.js";
+import { splitHead } from "./head.js";
 import { tidy } from "./query.js";
 
 /** @typedef {{ name: string, builtIn: boolean, path: string | null, variables: string[] }} Template */
@@ -85,5 +85,5 @@ export async function templateText(name, path) {
     .filter((line) => line.startsWith("+"))
     .map((line) => line.slice(1))
     .join("\n");
-  return split(text).body.replace(/^\n+/, "");
+  return splitHead(text).body.replace(/^\n+/, "");
 }

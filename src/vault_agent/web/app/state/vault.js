@@ -2,7 +2,7 @@
 
 import { computed, signal } from "../../vendor/preact.js";
 import { followNews, live, onNews } from "../events.js";
-import { ask, place, stopped, vaultId } from "../wire.js";
+import { ask, stopped, vaultId, vaultInAddress } from "../wire.js";
 /** @import { News } from "../events.js" */
 
 /** Why a vault that an address names cannot be shown. */
@@ -52,7 +52,7 @@ export async function readHealth() {
       Boolean(document.documentElement.dataset.version) && data.version !== document.documentElement.dataset.version;
   } catch (error) {
     // The stream of events says that the server is gone.
-    if (place && GONE.includes(/** @type {Fault} */ (error).code)) stopped.value = "novault";
+    if (vaultInAddress && GONE.includes(/** @type {Fault} */ (error).code)) stopped.value = "novault";
   }
 }
 

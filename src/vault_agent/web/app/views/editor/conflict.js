@@ -15,7 +15,7 @@ import { announce, sentence, toast } from "../../parts/say.js";
 import { Icon } from "../../parts/controls.js";
 import { clash, editing, settle, wholeText } from "../../state/editing.js";
 import { makeCopy } from "../../state/templates.js";
-import { later } from "../../later.js";
+import { laterWords } from "../../words-later.js";
 import { copyPath } from "./notices.js";
 import { language, nonced } from "./language.js";
 import { lineLooks } from "./lines.js";
@@ -66,7 +66,7 @@ export function Conflict({ onEnd }) {
   const merge = useRef(/** @type {{ b: EditorView } | null} */ (null));
   const left = useSignal(0);
   const conflict = clash.value;
-  const t = later.edit.conflict;
+  const t = laterWords.edit.conflict;
 
   useEffect(() => {
     if (!conflict || !box.current) return;
@@ -76,7 +76,7 @@ export function Conflict({ onEnd }) {
       language(),
       lineLooks,
       drawSelection(),
-      EditorState.phrases.of(later.edit.phrases),
+      EditorState.phrases.of(laterWords.edit.phrases),
     ];
     const counter = EditorView.updateListener.of(() => {
       if (merge.current instanceof MergeView) left.value = merge.current.chunks.length;

@@ -32,7 +32,7 @@ import { note as read, reopen } from "../../state/note.js";
 import { readOfVault, writeOfVault } from "../../state/settings.js";
 import { LARGEST, nameOf, upload } from "../../state/uploads.js";
 import { ask } from "../../wire.js";
-import { later } from "../../later.js";
+import { laterWords } from "../../words-later.js";
 import { overlay } from "../frame/frame.js";
 import { put } from "./format.js";
 import { Notices, State } from "./notices.js";
@@ -111,7 +111,7 @@ function Page({ reading }) {
     const note = read.peek();
     await save();
     if (clash.peek()) return;
-    go({ note: open.id, edit: "" }, { replace: true, kept: { top: topLine() } }); // Back does not lead to the editor
+    go({ note: open.id, edit: "" }, { replace: true, kept: { top: topLine() } }); // Back leads past the editor
     if (note) setTimeout(reopen, 50);
     setTimeout(
       () => /** @type {HTMLElement | null} */ (document.querySelector("article.read"))?.focus({ preventScroll: true }),
@@ -121,7 +121,7 @@ function Page({ reading }) {
   const add = async (/** @type {File[]} */ files, /** @type {number | null} */ at) => {
     for (const file of files) {
       if (file.size > LARGEST) {
-        toast(later.edit.files.refused(plain(nameOf(file), 80), "A file may have 50 MB."));
+        toast(laterWords.edit.files.refused(plain(nameOf(file), 80), "A file may have 50 MB."));
         continue;
       }
       announce(`Adding ${nameOf(file)}`);
@@ -135,7 +135,7 @@ function Page({ reading }) {
         }
         toast(`Added ${plain(nameOf(file), 80)}`);
       } catch (error) {
-        toast(later.edit.files.refused(plain(nameOf(file), 80), sentence(error)));
+        toast(laterWords.edit.files.refused(plain(nameOf(file), 80), sentence(error)));
       }
     }
   };
@@ -219,7 +219,7 @@ function Page({ reading }) {
   const change = (/** @type {typeof MODES[number]} */ to) => {
     mode.value = to;
     writeOfVault("preview", to);
-    announce(later.edit.modes[to]);
+    announce(laterWords.edit.modes[to]);
     requestAnimationFrame(() =>
       to === "instead" ? seen.current?.focus() : (view.current?.requestMeasure(), view.current?.focus()),
     );
@@ -245,7 +245,7 @@ function Page({ reading }) {
       },
       ...TOOLS.map(([name, keys]) => ({
         id: `md-${name}`,
-        name: later.edit.tool[name],
+        name: laterWords.edit.tool[name],
         icon: name === "wikilink" ? "brackets" : name === "numbers" ? "numbered" : name,
         keys: [keys],
         run: () => tool(name),
@@ -268,12 +268,12 @@ function Page({ reading }) {
       <div class="acts">
         <${Outline} view=${view} />
         <${Choices}
-          label=${later.edit.modes.label}
+          label=${laterWords.edit.modes.label}
           value=${mode.value}
           choices=${MODES.map((value) => ({
             value,
             face: html`<${Icon} name=${{ off: "edit", beside: "columns", instead: "eye" }[value]} />`,
-            name: later.edit.modes[value],
+            name: laterWords.edit.modes[value],
           }))}
           onChoose=${change}
         />
@@ -346,9 +346,9 @@ function Toolbar({ onTool }) {
       ([name, keys]) =>
         html`<${IconButton}
           icon=${name === "wikilink" ? "brackets" : name === "numbers" ? "numbered" : name}
-          label=${later.edit.tool[name]}
+          label=${laterWords.edit.tool[name]}
           key=${name}
-          title=${`${later.edit.tool[name]} (${keyName(keys)})`}
+          title=${`${laterWords.edit.tool[name]} (${keyName(keys)})`}
           aria-keyshortcuts=${keys.replace("Mod", "Control")}
           onMouseDown=${(/** @type {Event} */ event) => event.preventDefault()}
           onClick=${() => onTool(name)}

@@ -15,7 +15,7 @@ import {
   goOn,
   wholeText,
 } from "../../state/editing.js";
-import { later } from "../../later.js";
+import { laterWords } from "../../words-later.js";
 import { fullDate } from "../../words.js";
 import { clockName, dayName } from "../../state/days.js";
 import { makeCopy } from "../../state/templates.js";
@@ -23,7 +23,7 @@ import { makeCopy } from "../../state/templates.js";
 export function State() {
   const kind = clash.value?.kind;
   const name = kind === "merged" || kind === "gone" ? kind : saveState.value;
-  const text = later.edit.state[name];
+  const text = laterWords.edit.state[name];
   useEffect(() => {
     if (name !== "saving" && name !== "unsaved") announce(text);
   }, [name]);

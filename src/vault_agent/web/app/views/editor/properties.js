@@ -9,7 +9,7 @@ import { plain } from "../../parts/text.js";
 import { changeHead, editing, head, headAsText, showHead } from "../../state/editing.js";
 import { readOfVault, writeOfVault } from "../../state/settings.js";
 import { ask, newestOnly } from "../../wire.js";
-import { later } from "../../later.js";
+import { laterWords } from "../../words-later.js";
 
 const FIELDS = ["type", "tags", "aliases", "status", "date", "links", "created", "updated", "title"];
 const LISTS = new Set(["tags", "aliases", "links"]);
@@ -81,7 +81,7 @@ export function Properties() {
         });
         return data.changed ? data.hashAfter : null;
       });
-      if (saved) announce(later.edit.state.saved);
+      if (saved) announce(laterWords.edit.state.saved);
       else toast("Save or resolve your text first.");
     } catch (error) {
       toast(sentence(error));
@@ -185,7 +185,7 @@ export function Properties() {
 
 /** @param {{ name: string, value: unknown, onChange: (value: unknown) => void }} props */
 function Value({ name, value, onChange }) {
-  const t = later.edit.properties;
+  const t = laterWords.edit.properties;
   if (Array.isArray(value) && value.every((item) => typeof item !== "object" || item === null))
     return html`<${Many} name=${name} list=${value} onChange=${onChange} />`;
   if (typeof value === "boolean")
@@ -223,7 +223,7 @@ function Day({ name, value, onChange }) {
   };
   return html`<input
     type="date"
-    aria-label=${later.edit.properties.value(name)}
+    aria-label=${laterWords.edit.properties.value(name)}
     value=${draft.value ?? value}
     onInput=${(/** @type {Typed} */ { target }) => (draft.value = target.validity.badInput ? null : target.value)}
     onBlur=${leave}

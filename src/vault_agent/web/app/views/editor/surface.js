@@ -22,7 +22,7 @@ import {
   StateEffect,
 } from "../../../vendor/codemirror.js";
 import { changesOf } from "../../state/merge.js";
-import { later } from "../../later.js";
+import { laterWords } from "../../words-later.js";
 import { completion, offer } from "./complete.js";
 import {
   bullets,
@@ -46,7 +46,7 @@ import { nonced } from "./language.js";
 /** @import { SyntaxNode } from "../../../vendor/codemirror.js" */
 
 /** The texts of CodeMirror's own parts. */
-const phrases = () => EditorState.phrases.of(later.edit.phrases);
+const phrases = () => EditorState.phrases.of(laterWords.edit.phrases);
 
 /** What the toolbar offers: a name, an icon, keys as the page writes them, and what it does. */
 export const TOOLS = /** @type {const} */ ([

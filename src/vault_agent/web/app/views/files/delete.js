@@ -9,13 +9,13 @@ import { address, go, pathOf } from "../../state/address.js";
 import { lines, planRemoval, readTree, remove } from "../../state/files.js";
 import { nameOf } from "../../state/query.js";
 import { closeTab, tabs } from "../../state/tabs.js";
-import { later } from "../../later.js";
+import { laterWords } from "../../words-later.js";
 import { closeDone, closeOverlay } from "../frame/frame.js";
 import { takeBack } from "./after.js";
 
 /** @param {{ path: string }} props */
 export function Overlay({ path }) {
-  const t = later.files;
+  const t = laterWords.files;
   const { data: plan, fault } = useReply(() => planRemoval(path), [path]);
   const { busy, fault: failed, run } = useWork();
   const folder = useRef(lines.peek().find((line) => line.kind === "folder" && line.path === path)).current;

@@ -7,7 +7,7 @@ import { sentence, toast } from "../../parts/say.js";
 import { move, planMove, newKey } from "../../state/files.js";
 import { folderOf, nameOf, tidy, withoutEnding } from "../../state/query.js";
 import { newestOnly } from "../../wire.js";
-import { later } from "../../later.js";
+import { laterWords } from "../../words-later.js";
 import { closeDone, closeOverlay } from "../frame/frame.js";
 import { openMoved, takeBack } from "./after.js";
 /** @import { Done } from "../../state/files.js" */
@@ -16,7 +16,7 @@ const PAUSE = 150; // ms after a key, when the move is tried
 
 /** @param {{ path: string, folder?: string }} props `folder`: where it was dragged to */
 export function Overlay({ path, folder: dragged }) {
-  const t = later.files;
+  const t = laterWords.files;
   const ending = path.slice(withoutEnding(path).length); // of a note, which keeps it
   const name = useSignal(nameOf(path));
   const folder = useSignal(dragged ?? folderOf(path));

@@ -6,7 +6,7 @@ import { Trouble } from "../../parts/say.js";
 import { plain } from "../../parts/text.js";
 import { clock, revision } from "../../state/vault.js";
 import { ask } from "../../wire.js";
-import { later } from "../../later.js";
+import { laterWords } from "../../words-later.js";
 import { agoWords, fullDate, timeOf } from "../../words.js";
 import { closeOverlay } from "../frame/frame.js";
 import { takeBack } from "./after.js";
@@ -14,7 +14,7 @@ import { takeBack } from "./after.js";
 const PAGE = 50;
 
 export function Overlay() {
-  const t = later.files;
+  const t = laterWords.files;
   const writes = useSignal(/** @type {Wire.LogEntry[] | null} */ (null));
   const cursor = useSignal(/** @type {string | null} */ (null));
   const fault = useSignal(/** @type {Fault | null} */ (null));

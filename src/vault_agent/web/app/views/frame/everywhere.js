@@ -3,7 +3,7 @@
 import { effect } from "../../../vendor/preact.js";
 import { add } from "../../parts/commands.js";
 import { sentence, toast } from "../../parts/say.js";
-import { go, parsed, pathOf } from "../../state/address.js";
+import { go, parseAddress, pathOf } from "../../state/address.js";
 import { set, settings } from "../../state/settings.js";
 import { hasMemory, mayWrite } from "../../state/vault.js";
 import { ask } from "../../wire.js";
@@ -34,7 +34,7 @@ function askForMenu(event) {
       ? /** @type {HTMLElement | null} */ (event.target.closest("[data-kind][data-path], .row, a[href^='#/notes/']"))
       : null;
   if (!origin || event.shiftKey) return; // with Shift it is the browser's
-  const id = origin instanceof HTMLAnchorElement ? parsed(origin.hash).note : "";
+  const id = origin instanceof HTMLAnchorElement ? parseAddress(origin.hash).note : "";
   const kind = /** @type {"note"} */ (origin.dataset.kind ?? "note");
   if (kind === "note" && !id) return;
   event.preventDefault();

@@ -175,7 +175,7 @@ export function Stats() {
     ? words.stats.indexed(agoWords((Date.now() - timeOf(index.indexedAt)) / 1000))
     : "Not indexed yet";
   const running = job.value && !job.value.finishedAt;
-  const share = health.value?.embeddings;
+  const embeddings = health.value?.embeddings;
   const sep = (/** @type {string} */ more) => html`<span class=${`sep ${more}`} aria-hidden="true">·</span>`;
   return html`<footer class="stats" aria-label="State of the vault">
     <a class="num" href=${changed({ view: "notes", q: "", type: [], tag: [], path: [], project: [] })}>
@@ -211,11 +211,11 @@ export function Stats() {
       ${index?.stale && html`<a href=${changed({ view: "jobs" })}>Notes have changed since</a>`}
       ${
         embeds.value &&
-        share &&
-        share.share < 1 &&
+        embeddings &&
+        embeddings.share < 1 &&
         html`<a href=${changed({ view: "settings" })} class="num">
-          Embedded ${Math.round(share.share * 100)} %
-          <span class="bar"><i style=${{ inlineSize: `${share.share * 100}%` }}></i></span>
+          Embedded ${Math.round(embeddings.share * 100)} %
+          <span class="bar"><i style=${{ inlineSize: `${embeddings.share * 100}%` }}></i></span>
         </a>`
       }
       <a href=${changed({ view: "settings" })}>

@@ -8,7 +8,7 @@ import { addressIn } from "../../state/address.js";
 import { vaults, vaultName } from "../../state/vault.js";
 import { vaultId } from "../../wire.js";
 import { count, words } from "../../words.js";
-import { later } from "../../later.js";
+import { laterWords } from "../../words-later.js";
 
 const ICONS = /** @type {Record<string, string>} */ ({
   default: "home",
@@ -29,9 +29,9 @@ function Entry({ vault }) {
   const isClosed = CLOSED.includes(vault.state);
   const detail =
     isClosed || vault.state === "error"
-      ? later.vaults[/** @type {"missing"} */ (vault.state)]
+      ? laterWords.vaults[/** @type {"missing"} */ (vault.state)]
       : vault.notes === null
-        ? later.vaults[/** @type {"closed"} */ (vault.state)]
+        ? laterWords.vaults[/** @type {"closed"} */ (vault.state)]
         : `${count(vault.notes)} ${words.stats.notes(vault.notes)}`;
   const inside = html`
     <${Check} />

@@ -11,7 +11,7 @@ import { graph as graphSignal, graphFault, grouped, loadGraph, passing, pin, pin
 import { near } from "../../state/places.js";
 import { match, matched, query } from "../../state/look.js";
 import { mayWrite, revision } from "../../state/vault.js";
-import { later } from "../../later.js";
+import { laterWords } from "../../words-later.js";
 import { collator, count } from "../../words.js";
 import { Panel } from "./panel.js";
 import { AsList, Preview } from "./preview.js";
@@ -224,18 +224,18 @@ export function View() {
     if (id && graph) pin(id, isPinned ? null : [graph.x[chosen.peek()], graph.y[chosen.peek()]]);
     sendScene();
   };
-  const notes = [
+  const remarks = [
     graph?.truncated && `The ${count(graph.ids.length)} best connected notes are shown.`,
     left.value > 0 && `The ${count(EDGES_OUT)} strongest links are drawn. Zoom in for all.`,
     graph && !graph.laid && "The positions are being computed.",
-    !orphans && unlinked > 0 && later.graph.unlinked(count(unlinked)),
+    !orphans && unlinked > 0 && laterWords.graph.unlinked(count(unlinked)),
   ].filter(Boolean);
   const visibleCount = mask.reduce((sum, bit) => sum + bit, 0);
   if (!styled) return null;
   return html`<div class="graph" data-empty=${visibleCount === 0}>
     <h1 class="visually-hidden">Graph</h1>
     <${Canvas}
-      label=${later.graph.label(count(visibleCount))}
+      label=${laterWords.graph.label(count(visibleCount))}
       stage=${stage}
       onMessage=${hear}
       onOpen=${openChosen}
@@ -267,7 +267,7 @@ export function View() {
         onFind=${findNext}
         onFilter=${(/** @type {Partial<typeof NO_FILTER>} */ changes) =>
           (filter.value = { ...filter.peek(), ...changes })}
-        notes=${notes}
+        remarks=${remarks}
         list=${list.value}
         onList=${() => (list.value = !list.peek())}
       />`

@@ -5,7 +5,7 @@ import { Icon, KINDS, Shape, Choices, Field, Switch } from "../../parts/controls
 import { sentence } from "../../parts/say.js";
 import { plain } from "../../parts/text.js";
 import { address, go } from "../../state/address.js";
-import { later } from "../../later.js";
+import { laterWords } from "../../words-later.js";
 import { matched, query, setQuery } from "../../state/look.js";
 import { count, words } from "../../words.js";
 
@@ -13,7 +13,7 @@ import { count, words } from "../../words.js";
 
 const DAY = 86_400_000;
 const COLOURS = /** @type {const} */ (["type", "folder", "cluster"]);
-const t = later.graph;
+const t = laterWords.graph;
 
 /**
  * @param {{
@@ -26,12 +26,12 @@ const t = later.graph;
  *   find: { value: string },
  *   onFind: (step: number) => void,
  *   onFilter: (changes: Partial<Filter>) => void,
- *   notes: string[],
+ *   remarks: string[],
  *   list: boolean,
  *   onList: () => void,
  * }} props
  */
-export function Panel({ counts, colour, names, filter, span, hitCount, find, onFind, onFilter, notes, list, onList }) {
+export function Panel({ counts, colour, names, filter, span, hitCount, find, onFind, onFilter, remarks, list, onList }) {
   const folded = useSignal(true);
   const { near, depth } = address.value;
   const toggle = (/** @type {string} */ kind) =>
@@ -167,7 +167,7 @@ export function Panel({ counts, colour, names, filter, span, hitCount, find, onF
       }
       <${Switch} on=${list} onClick=${onList}>As a list<//>
     </div>
-    ${notes.map((line) => html`<p class="note-line big" key=${line}>${line}</p>`)}
+    ${remarks.map((line) => html`<p class="note-line big" key=${line}>${line}</p>`)}
   </section>`;
 }
 

@@ -8,12 +8,12 @@ import { changed, go } from "../../state/address.js";
 import { neighbours } from "../../state/graph.js";
 import { typed } from "../../state/vault.js";
 import { ask } from "../../wire.js";
-import { later } from "../../later.js";
+import { laterWords } from "../../words-later.js";
 import { count, fullDate } from "../../words.js";
 /** @import { Graph } from "../../state/graph.js" */
 
 const SHOWN = 8;
-const t = later.graph;
+const t = laterWords.graph;
 const DAY = 86_400_000;
 
 /** The excerpt that lists show of a note. @param {string} id @param {AbortSignal} signal */

@@ -10,7 +10,7 @@ import { changed, identify } from "../../state/address.js";
 import { withoutEnding } from "../../state/query.js";
 import { job as newest, revision } from "../../state/vault.js";
 import { ask } from "../../wire.js";
-import { later } from "../../later.js";
+import { laterWords } from "../../words-later.js";
 import { agoWords, count, duration, fullDate, timeOf } from "../../words.js";
 import { eventsOf } from "../../events.js";
 
@@ -99,7 +99,7 @@ function Running({ job }) {
       <div class="line">
         <${Icon} name="jobs" />
         <span class="grow">
-          <b>${/** @type {Record<string, string>} */ (later.jobs.kinds)[job.kind] ?? job.kind}</b>
+          <b>${/** @type {Record<string, string>} */ (laterWords.jobs.kinds)[job.kind] ?? job.kind}</b>
           <small class="num">
             ${
               [
@@ -108,7 +108,7 @@ function Running({ job }) {
                 job.etaSeconds && `${duration(job.etaSeconds)} left`,
               ]
                 .filter(Boolean)
-                .join(" · ") || /** @type {Record<string, string>} */ (later.jobs.states)[job.state]
+                .join(" · ") || /** @type {Record<string, string>} */ (laterWords.jobs.states)[job.state]
             }
           </small>
         </span>
@@ -117,7 +117,7 @@ function Running({ job }) {
       <div class="phases">
         ${job.phases.map((phase) => {
           const share = phase.total ? Math.min(1, phase.done / phase.total) : 0;
-          const name = /** @type {Record<string, string>} */ (later.jobs.phases)[phase.name] ?? phase.name;
+          const name = /** @type {Record<string, string>} */ (laterWords.jobs.phases)[phase.name] ?? phase.name;
           return html`<div class="phase" key=${phase.name}>
             <span>${name}</span>
             <span
@@ -170,21 +170,21 @@ const SIGNS = /** @type {Record<string, [string, string]>} */ ({
 function Past({ job }) {
   const [icon, tone] = SIGNS[job.state] ?? ["clock", "mute"];
   const took = job.startedAt ? (timeOf(job.finishedAt) - timeOf(job.startedAt)) / 1000 : 0;
-  const trigger = /** @type {Record<string, string>} */ (later.jobs.triggers)[job.trigger] ?? job.trigger;
+  const triggers = /** @type {Record<string, string>} */ (laterWords.jobs.triggers);
   return html`<div>
     <div class="line">
       <span class=${`state ${tone}`}><${Icon} name=${icon} /></span>
       <span class=${job.error ? "grow long" : "grow"}>
-        <b>${/** @type {Record<string, string>} */ (later.jobs.kinds)[job.kind] ?? job.kind}</b> <span class="mute">
-          ${trigger}
+        <b>${/** @type {Record<string, string>} */ (laterWords.jobs.kinds)[job.kind] ?? job.kind}</b> <span class="mute">
+          ${triggers[job.trigger] ?? job.trigger}
         </span>
         <small>
           ${
             job.error
               ? plain(job.error.message)
               : job.summary
-                ? later.jobs.summary(formatCounts(job.summary))
-                : /** @type {Record<string, string>} */ (later.jobs.states)[job.state]
+                ? laterWords.jobs.summary(formatCounts(job.summary))
+                : /** @type {Record<string, string>} */ (laterWords.jobs.states)[job.state]
           }
         </small>
       </span>
@@ -211,7 +211,7 @@ function Warnings({ job }) {
   const codes = new Map();
   for (const warning of job.warnings) codes.set(warning.code, [...(codes.get(warning.code) ?? []), warning]);
   return html`<details class="log">
-    <summary>${later.jobs.warnings(job.warningCount)}</summary>
+    <summary>${laterWords.jobs.warnings(job.warningCount)}</summary>
     ${[...codes].map(
       ([code, list]) => html`<div key=${code}>
         <code>${code}</code> <span class="num">${list.length}</span>

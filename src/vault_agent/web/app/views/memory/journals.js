@@ -7,10 +7,10 @@ import { plain } from "../../parts/text.js";
 import { addressIn } from "../../state/address.js";
 import { journals, loadJournals, loadSession, loadSessions, makeJournal, session } from "../../state/memory.js";
 import { clock, identityOf, remembered, revision, switchedOn, vaultName } from "../../state/vault.js";
-import { later, percent } from "../../later.js";
+import { laterWords, percent } from "../../words-later.js";
 import { agoWords, count, fullDate, timeOf } from "../../words.js";
 
-const t = later.memory;
+const t = laterWords.memory;
 
 /** Why a note was recalled. @param {string[] | undefined} reasons */
 function why(reasons) {
@@ -75,14 +75,14 @@ export const LeftOut = ({ notes }) => html`<details class="log">
 </details>`;
 
 /** @param {string} agent */
-export const agentName = (agent) => /** @type {Record<string, string>} */ (later.agents)[agent] ?? plain(agent, 40);
+export const agentName = (agent) => /** @type {Record<string, string>} */ (laterWords.agents)[agent] ?? plain(agent, 40);
 
 /** Tokens, of how many there might have been. @param {{ of: number, most: number }} props */
 export const Tokens = ({
   of,
   most,
 }) => html`<span class="tokens num" title="Tokens that the agent got, of those it might have had">
-  ${later.memory.tokens(count(of), most ? count(most) : "")}
+  ${laterWords.memory.tokens(count(of), most ? count(most) : "")}
   ${
     most > 0 &&
     html`<span class="bar" aria-hidden="true">
@@ -141,7 +141,7 @@ export function Journals({ project }) {
 export function JournalState({ of, vault, sessionId }) {
   const [icon, tone] = SIGNS[of.state] ?? ["clock", "mute"];
   const identity = identityOf(vault);
-  const state = later.journals.states[/** @type {"complete"} */ (of.state)];
+  const state = laterWords.journals.states[/** @type {"complete"} */ (of.state)];
   const title = plain(of.title, 120);
   /** @param {Promise<unknown>} work @param {string} done */
   const act = (work, done) =>
@@ -155,7 +155,7 @@ export function JournalState({ of, vault, sessionId }) {
       },
       (error) => toast(sentence(error)),
     );
-  const facts = [state, of.reason && (later.journals.reasons[of.reason] ?? plain(of.reason, 120))].filter(Boolean);
+  const facts = [state, of.reason && (laterWords.journals.reasons[of.reason] ?? plain(of.reason, 120))].filter(Boolean);
   return html`<span class="journal">
     <span class=${`state ${tone}`}><${Icon} name=${icon} /></span>
     <span class="grow">

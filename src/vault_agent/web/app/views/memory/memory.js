@@ -8,12 +8,12 @@ import { plain } from "../../parts/text.js";
 import { address, changed, go } from "../../state/address.js";
 import { loadSessions, memoryFault, olderSessions, readSession, sessions } from "../../state/memory.js";
 import { clock, readVaults, remembered, revision, switchedOn, vaults } from "../../state/vault.js";
-import { later } from "../../later.js";
+import { laterWords } from "../../words-later.js";
 import { agoWords, count, fullDate, timeOf } from "../../words.js";
 import { agentName, GotNote, Journals, JournalState, Tokens } from "./journals.js";
 import { Acts, keyOf, Session } from "./session.js";
 
-const t = later.memory;
+const t = laterWords.memory;
 
 export function View() {
   const styled = useSheet("memory.css");

@@ -7,14 +7,14 @@ import { plain } from "../../parts/text.js";
 import { changed } from "../../state/address.js";
 import { addNote, difference, loadSession, refreshed, session } from "../../state/memory.js";
 import { identityOf, remembered, vaults } from "../../state/vault.js";
-import { later } from "../../later.js";
+import { laterWords } from "../../words-later.js";
 import { agoWords, fullDate, timeOf } from "../../words.js";
 import { overlay } from "../frame/frame.js";
 import { agentName, GotNote, JournalState, LeftOut, Tokens } from "./journals.js";
 import { TitledDialog } from "../../parts/dialog.js";
 /** @import { Hit } from "../frame/frame.js" */
 
-const t = later.memory;
+const t = laterWords.memory;
 
 /** @param {{ id: string }} props */
 export function Session({ id }) {

@@ -7,7 +7,7 @@ import { Ghost } from "../../parts/later.js";
 import { Trouble } from "../../parts/say.js";
 import { plain } from "../../parts/text.js";
 import { changed, knowPath } from "../../state/address.js";
-import { parsed } from "../../state/base.js";
+import { parseBase } from "../../state/base.js";
 import { readText } from "../../state/files.js";
 import { nameOf } from "../../state/query.js";
 import { ask } from "../../wire.js";
@@ -22,7 +22,7 @@ export function Base({ path }) {
   const chosen = useSignal(0);
   const { data, fault } = useReply(async () => {
     const source = await readText(path);
-    return { source, views: parsed(source) };
+    return { source, views: parseBase(source) };
   }, [path]);
   if (fault.value) return html`<${Trouble} fault=${fault.value} />`;
   if (!data.value) return html`<${Ghost} />`;

@@ -5,7 +5,7 @@ import { useReply } from "../../parts/reply.js";
 import { Empty, Trouble } from "../../parts/say.js";
 import { plain } from "../../parts/text.js";
 import { changed, identify } from "../../state/address.js";
-import { parsed } from "../../state/canvas.js";
+import { parseCanvas } from "../../state/canvas.js";
 import { readText } from "../../state/files.js";
 import { nameOf, withoutEnding } from "../../state/query.js";
 import { closeOverlay, overlay } from "../frame/frame.js";
@@ -16,7 +16,7 @@ const GROUND = 6; // px of a group around its name
 
 /** @param {{ path: string }} props */
 export function Canvas({ path }) {
-  const { data: drawn, fault } = useReply(async () => parsed(await readText(path)), [path]);
+  const { data: drawn, fault } = useReply(async () => parseCanvas(await readText(path)), [path]);
   if (fault.value) return html`<${Trouble} fault=${fault.value} />`;
   if (drawn.value === undefined) return null;
   if (!drawn.value?.nodes.length)

@@ -5,7 +5,7 @@ import { Menu } from "../../parts/menu.js";
 import { Entry } from "../../parts/controls.js";
 import { address, go } from "../../state/address.js";
 import { dayName } from "../../state/days.js";
-import { later } from "../../later.js";
+import { laterWords } from "../../words-later.js";
 
 /** A day some days ago as YYYY-MM-DD, in the time of this place. @param {number} ago */
 function day(ago) {
@@ -35,7 +35,7 @@ export function DateMenu({ anchor, onClose }) {
             anchor.focus();
           }}
         >
-          ${later.dates[name]}
+          ${laterWords.dates[name]}
         <//>`,
       )}
     </div>

@@ -1,7 +1,7 @@
 // Draws the diagrams of a note when they come near the view. Their source stays, folded below the picture.
 
 import { effect, untracked } from "../../../vendor/preact.js";
-import { later } from "../../later.js";
+import { laterWords } from "../../words-later.js";
 import { GROUPS, palette } from "../../parts/shapes.js";
 import { plain } from "../../parts/text.js";
 import { dark } from "../../state/settings.js";
@@ -121,7 +121,7 @@ const NARROWEST = 640; // pixels, for what is as wide as its place
 const SMALLEST = 0.55; // share of its size: a picture that would be smaller scrolls
 const TITLE = 200; // characters of a line with a title
 const AHEAD = "600px"; // around the view
-const t = later.diagrams;
+const t = laterWords.diagrams;
 
 /** What was drawn last, or why not, by theme, width and source.
  * @type {Map<string, Drawn | string>} */

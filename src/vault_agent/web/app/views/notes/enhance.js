@@ -6,8 +6,8 @@ import { address, changed, hrefOf, knowPath } from "../../state/address.js";
 import { plain } from "../../parts/text.js";
 import { nameOf } from "../../state/query.js";
 import { mayWrite } from "../../state/vault.js";
-import { later } from "../../later.js";
-import { place as otherVault } from "../../wire.js";
+import { laterWords } from "../../words-later.js";
+import { vaultInAddress as otherVault } from "../../wire.js";
 import { overlay } from "../frame/frame.js";
 import { framePdfs } from "./pdfs.js";
 import { tasks } from "./tick.js";
@@ -136,13 +136,13 @@ function headings(prose, note) {
     if (heading.closest(".embed")) continue;
     const name = nameOf(note.path);
     const text = (heading.textContent ?? "").trim();
-    if (heading.parentElement === prose) heading.prepend(folder(prose, heading));
+    if (heading.parentElement === prose) heading.prepend(foldButton(prose, heading));
     heading.append(button("anchor", "Copy a link to this heading", "link", () => void copy(`[[${name}#${text}]]`)));
   }
 }
 
 /** A button that folds what stands below a heading. @param {HTMLElement} prose @param {Element} heading */
-function folder(prose, heading) {
+function foldButton(prose, heading) {
   const made = button("fold", "Show or hide what is below this heading", "down", () => {
     heading.toggleAttribute("data-folded");
     showFolds(prose);
@@ -234,7 +234,7 @@ function remotes(prose) {
     const name = document.createElement("bdi");
     name.textContent = all[1]
       ? `${all.length} pictures not loaded from ${plain(host, 100)}`
-      : later.note.remote(texts[0], plain(host, 100));
+      : laterWords.note.remote(texts[0], plain(host, 100));
     if (all[1]) place.title = texts.filter(Boolean).join("\n");
     place.replaceChildren(icon("image"), name);
     if (urls) place.append(button("icon", "Copy the address", "copy", () => void copy(urls)));
@@ -310,7 +310,7 @@ function codes(prose) {
  * @param {string} language
  */
 function queries(frame, language) {
-  const name = later.blocks[/** @type {"base"} */ (language.toLowerCase())];
+  const name = laterWords.blocks[/** @type {"base"} */ (language.toLowerCase())];
   if (!name) return;
   const made = document.createElement("details");
   made.className = "query";

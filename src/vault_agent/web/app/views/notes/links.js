@@ -8,7 +8,7 @@ import { changed } from "../../state/address.js";
 import { note } from "../../state/note.js";
 import { mayWrite, revision } from "../../state/vault.js";
 import { ask } from "../../wire.js";
-import { later } from "../../later.js";
+import { laterWords } from "../../words-later.js";
 import { count } from "../../words.js";
 import { inUnits, withoutEnding } from "../../state/query.js";
 
@@ -98,14 +98,14 @@ export function Links({ id, named }) {
             onClick=${() => (tab.value = name)}
             onFocus=${() => (tab.value = name)}
           >
-            ${later.note.tabs[name]}
+            ${laterWords.note.tabs[name]}
             <span class="num">${counts[name] === undefined ? "" : count(counts[name])}</span>
           </button>`,
         )}
       </div>
     </header>
     <div id="refs" role="tabpanel" aria-labelledby=${`tab-${current}`}>
-      ${!counts[current] && html`<p class="none">${later.note.noLinks[current]}</p>`}
+      ${!counts[current] && html`<p class="none">${laterWords.note.noLinks[current]}</p>`}
       ${
         current === "outgoing" &&
         outgoing.value?.map(

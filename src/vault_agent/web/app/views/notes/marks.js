@@ -4,7 +4,7 @@ import { html, signal } from "../../../vendor/preact.js";
 import { useCommands } from "../../parts/commands.js";
 import { IconButton } from "../../parts/controls.js";
 import { address } from "../../state/address.js";
-import { later } from "../../later.js";
+import { laterWords } from "../../words-later.js";
 import { blockAt, stayAt, uncover } from "./anchor.js";
 
 const MOST = 300;
@@ -86,7 +86,7 @@ export function Hits({ box }) {
     show(ranges, (from + ranges.length) % ranges.length);
     showHit(box.current);
   };
-  const t = later.note.hits;
+  const t = laterWords.note.hits;
   useCommands(
     () => [
       { id: "hit-next", name: "Next hit", icon: "down", keys: ["n"], run: () => walk(1), hidden: !ranges.length },

@@ -8,7 +8,7 @@ import { plain } from "../../parts/text.js";
 import { changed, go } from "../../state/address.js";
 import { revision } from "../../state/vault.js";
 import { ask } from "../../wire.js";
-import { later } from "../../later.js";
+import { laterWords } from "../../words-later.js";
 import { count } from "../../words.js";
 /** @import { Note } from "../../state/note.js" */
 /** @import { Scene } from "../../workers/picture.js" */
@@ -38,7 +38,7 @@ export function Mini({ read }) {
         choices=${STEPS.map((value) => ({
           value,
           face: value,
-          name: later.note.depth(value),
+          name: laterWords.note.depth(value),
           disabled: isFull && value > 1,
         }))}
         onChoose=${(/** @type {number} */ steps) => (depth.value = steps)}
@@ -85,7 +85,7 @@ function Picture({ near, type }) {
     ref=${canvas}
     role="img"
     data-over=${over.value}
-    aria-label=${later.note.localGraphSays(near.nodes.length - 1)}
+    aria-label=${laterWords.note.localGraphSays(near.nodes.length - 1)}
     onPointerMove=${(/** @type {PointerEvent} */ event) => tell("hover", place(event))}
     onPointerLeave=${() => tell("leave", {})}
     onClick=${(/** @type {PointerEvent} */ event) => tell("pick", place(event))}

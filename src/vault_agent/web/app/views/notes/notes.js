@@ -12,7 +12,7 @@ import { counted, embeds, mayWrite, stats } from "../../state/vault.js";
 import { overlay } from "../frame/frame.js";
 import { Chips, Count, FilesToggle } from "./chips.js";
 import { List } from "./list.js";
-import { asWord, split } from "../../state/query.js";
+import { asWord, splitQuery } from "../../state/query.js";
 import { ask, newestOnly } from "../../wire.js";
 import { words } from "../../words.js";
 
@@ -151,7 +151,7 @@ export function Find() {
   /** @param {boolean} typing */
   const send = (typing) => {
     clearTimeout(timer.current);
-    const { rest, filters: operators, any } = split(text.peek(), { typing });
+    const { rest, filters: operators, any } = splitQuery(text.peek(), { typing });
     if (any) text.value = rest;
     lastQuery.current = text.peek();
     const now = address.peek();

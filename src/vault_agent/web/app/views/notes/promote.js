@@ -11,10 +11,10 @@ import { addressIn } from "../../state/address.js";
 import { reopen } from "../../state/note.js";
 import { switchedOn, vaults } from "../../state/vault.js";
 import { ask, vaultId } from "../../wire.js";
-import { later } from "../../later.js";
+import { laterWords } from "../../words-later.js";
 /** @import { Note } from "../../state/note.js" */
 
-const t = later.promote;
+const t = laterWords.promote;
 
 /** Whether notes of this page can be promoted. */
 const isPromotable = () =>

@@ -13,7 +13,7 @@ import { isNote, note, noteFault, readPiece, reopen } from "../../state/note.js"
 import { folderOf, nameOf } from "../../state/query.js";
 import { star, starred } from "../../state/settings.js";
 import { health, mayWrite } from "../../state/vault.js";
-import { later } from "../../later.js";
+import { laterWords } from "../../words-later.js";
 import { count, fullDate } from "../../words.js";
 import { showAnchor, showLine, stayAt } from "./anchor.js";
 import { enhance } from "./enhance.js";
@@ -234,7 +234,7 @@ function Facts({ read }) {
     ${status && html`<bdi>${plain(status, 40)}</bdi>`}
     ${origin && html`<bdi>Promoted from ${plain(origin, 60)}</bdi>`}
     ${read.date && html`<time class="num" datetime=${read.date} title=${read.date}>${fullDate(read.date)}</time>`}
-    ${wordCount > 0 && html`<span class="num">${later.note.words(count(wordCount))}</span>`}
+    ${wordCount > 0 && html`<span class="num">${laterWords.note.words(count(wordCount))}</span>`}
     ${read.tags
       .slice(0, 30)
       .map(

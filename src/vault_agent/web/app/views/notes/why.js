@@ -1,7 +1,7 @@
 // Why a result is where it is: the words that it has and where, and what its score is made of.
 
 import { html, signal, useEffect, useRef } from "../../../vendor/preact.js";
-import { later, percent } from "../../later.js";
+import { laterWords, percent } from "../../words-later.js";
 import { useCommands } from "../../parts/commands.js";
 import { Menu } from "../../parts/menu.js";
 import { useReply } from "../../parts/reply.js";
@@ -69,7 +69,7 @@ function Votes({ votes, labels }) {
 /** What changed the order after that: weights of the owner, a reranker, and what else the server names but `dated`.
  * @param {Record<string, Part | number | string>} explanation @returns {string[]} */
 function changes({ weights = {}, reranked, dated, ...others }) {
-  const t = later.why;
+  const t = laterWords.why;
   const lines = Object.entries(weights)
     .filter(([, weight]) => weight !== 1)
     .map(
@@ -94,7 +94,7 @@ const textOf = (value) => (typeof value === "number" ? count(value) : plain(Stri
 
 /** @param {{ hit: Wire.Hit, place: number }} props */
 function Reasons({ hit, place }) {
-  const t = later.why;
+  const t = laterWords.why;
   const { votes, ...others } = /** @type {{ votes?: Record<string, number> }} */ (hit.explanation ?? {});
   const labels = /** @type {Record<string, string>} */ ({
     ...t.votes,
@@ -154,7 +154,7 @@ function Told({ row, anchor, onClose }) {
   useEffect(() => () => void (open.value = ""), [key]); // of another search
   if (reply.value === undefined && !fault.value) return null;
   const title = plain(row.title, 120);
-  return html`<${Menu} anchor=${anchor} label=${later.why.of(title)} role="group" onClose=${onClose}>
+  return html`<${Menu} anchor=${anchor} label=${laterWords.why.of(title)} role="group" onClose=${onClose}>
     <${Card} title=${title} reply=${reply.value} fault=${fault.value} />
   <//>`;
 }
@@ -193,7 +193,7 @@ export function Why({ row, focusable }) {
       ref=${button}
       tabindex=${focusable ? 0 : -1}
       aria-expanded=${isOpen}
-      aria-label=${later.why.of(plain(row.title, 120))}
+      aria-label=${laterWords.why.of(plain(row.title, 120))}
       onClick=${toggle}
     >
       Why?

@@ -8,11 +8,11 @@ import { plain } from "../../parts/text.js";
 import { set, settings } from "../../state/settings.js";
 import { health, healthWarnings, readHealth, switchedOn } from "../../state/vault.js";
 import { signOut } from "../../wire.js";
-import { later } from "../../later.js";
+import { laterWords } from "../../words-later.js";
 import { agoWords, count, timeOf, words } from "../../words.js";
 import { overlay } from "../frame/frame.js";
 
-const t = later.settings;
+const t = laterWords.settings;
 
 export function View() {
   useEffect(() => void readHealth(), []);

@@ -2,7 +2,7 @@
 
 import { count, some } from "./words.js";
 
-export const later = {
+export const laterWords = {
   edges: { list: "Width of the list", side: "Width of the side panel" },
   vaults: {
     ready: "ready",
