@@ -303,6 +303,8 @@ def test_starred_notes_are_where_one_begins(desk: Desk):
     desk.note("index.md", "# All of it\n")
     expect(start.locator("section", has_text="Home").get_by_role("link")).to_have_text("All of it")
     expect(start.locator("section", has_text="Starred").get_by_role("link")).to_have_text("Door")
+    start.get_by_role("link", name="Door").hover()
+    expect(page.locator(".hovercard h2")).to_have_text("Door")
 
 
 def test_the_note_of_today_is_made_beside_the_others_and_opened(desk: Desk):

@@ -188,7 +188,9 @@ def test_notes_of_a_vault_are_offered_if_another_vault_fails(
 def test_a_journal_is_written_when_it_is_asked_for(
     enter: Callable[..., Page], world: SeveralVaultsServer
 ):
-    page = enter("/memory")
+    page = enter("/memory?project=shop")
+    addresses: list[str] = []
+    page.on("request", lambda request: addresses.append(request.url))
     world.event("start", "s-journal", source="startup")
     world.event("prompt", "s-journal", prompt="Round the prices in src/costs.py")
     done = "Prices are rounded once. Decision: keep cents as integers."
@@ -199,6 +201,9 @@ def test_a_journal_is_written_when_it_is_asked_for(
     session = page.get_by_role("listitem").filter(has_text="Journal of the session")
     session.get_by_role("button", name="Write it").click()
     page.locator(".journal a", has_text="Round the prices in src/costs.py").click()
+    lists = [address for address in addresses if re.search(r"/(journals|sessions)\?", address)]
+    assert lists
+    assert all("project=shop" in address for address in lists)
     # The page shows it as soon as it is in the index.
     expect(page.locator(".facts").first).to_contain_text("Journal")
     assert list(world.project.rglob("journal*/*.md"))

@@ -330,6 +330,9 @@ def test_a_preview_comes_on_hover_and_by_key_and_stays_once_pinned(
     page.get_by_role("button", name="Keep this preview open").click()
     page.wait_for_timeout(500)  # a preview that is not pinned is gone after .22 s
     expect(page.locator(".hovercard")).to_be_visible()
+    page.get_by_role("button", name="Keep this preview open").click()
+    page.locator(".ref").first.hover()
+    expect(page.locator(".hovercard")).to_be_visible()
 
 
 def test_palette(visit: Callable[..., Page]):

@@ -4,8 +4,13 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import get_args
 
 import pytest
+
+from vault_agent.api.note_writes import WriteMode
+from vault_agent.memory.promotion import PROMOTE, SUPERSEDE, UNDO
+from vault_agent.model.jobs import JobKind
 
 PAGE = Path(__file__).parents[2] / "src" / "vault_agent" / "web"
 APP = PAGE / "app"
@@ -125,6 +130,19 @@ def test_every_sheet_is_loaded_in_one_way():
     }
     assert not later & set(first)
     assert sorted([*first, *later]) == [sheet.name for sheet in SHEETS]
+
+
+def test_operations_and_jobs_have_words():
+    text = (APP / "words-later.js").read_text("utf-8")
+    source = "".join(file.read_text("utf-8") for file in PAGE.parent.rglob("*.py"))
+    named = r'(?:make_write\(\s*call\.caller, request, |\bWrite\(operation=)"([^"]+)"'
+    operations = [*re.findall(named, source), *get_args(WriteMode), PROMOTE, UNDO, SUPERSEDE]
+    phases = re.findall(r'\.phase,? ?\(?"(\w+)"', source)
+    assert len(operations) > 18
+    assert len(phases) > 6
+    for group, names in (("operations", operations), ("phases", phases), ("kinds: {", JobKind)):
+        words = text.rpartition(f"    {group}")[2].partition("}")[0]
+        assert set(names) <= set(re.findall(r'"?([\w/]+)"?: "', words)), group
 
 
 def test_workers_and_later_modules_exist():

@@ -61,7 +61,7 @@ export const Key = ({ keys }) => html`<kbd>${keyName(keys)}</kbd>`;
  */
 
 const groups = signal(/** @type {Command[][]} */ ([]));
-/** Every command there is now. Of two with the same name the newer counts. */
+/** Every command there is now. Of two with the same `id` the newer counts. */
 export const commands = computed(() => {
   const byId = new Map();
   for (const command of groups.value.flat()) byId.set(command.id, command);

@@ -75,7 +75,7 @@ export const Said = () => html`
 export function sentence(error) {
   const { code, message } = /** @type {Partial<Fault>} */ (error ?? {});
   if (code === "NETWORK") return "The server cannot be reached. The page goes on trying.";
-  if (code === "TIMEOUT") return "The server did not reply within 10 seconds.";
+  if (code === "TIMEOUT") return "The server did not reply in time.";
   return message || "Something went wrong.";
 }
 

@@ -36,7 +36,7 @@ export function Marked({ text, ranges = [], as = "mark" }) {
   return html`${parts}`;
 }
 
-/** Split text around the words of a query, for names that come without ranges.
+/** Return the ranges of the words of a query in a name, in characters.
  * @param {string} text @param {string} query @returns {[number, number][]} */
 export function hitsOf(text, query) {
   const sought = markedWords(query);

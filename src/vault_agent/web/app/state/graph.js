@@ -187,11 +187,7 @@ async function name(into, signal) {
     });
     if (data.revision !== into.revision) return;
     into.group.set(/** @type {number[]} */ (data.members).slice(0, into.group.length));
-    const names = data.communities.map((community) => ({
-      group: community.id,
-      name: community.label,
-      size: community.size,
-    }));
+    const names = data.communities.map(({ id, label }) => ({ group: id, name: label }));
     into.names = names;
     const current = graph.peek(); // perhaps the same graph with better positions
     if (current?.revision === into.revision) current.names = names;

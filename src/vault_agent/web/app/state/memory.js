@@ -64,6 +64,14 @@ export const loadJournals = newestOnly((abort, /** @type {string} */ project) =>
   ),
 );
 
+/** Ask again for all that is shown, the lists of one project. @param {string} project or "" for all */
+export function reloadShown(project) {
+  if (sessions.peek()) void loadSessions(project);
+  if (journals.peek()) void loadJournals(project);
+  const open = session.peek();
+  if (open) void loadSession(open.sessionId);
+}
+
 /** @param {string} id */
 const pathOf = (id) => /** @type {const} */ (`/memory/sessions/${encodeURIComponent(id)}`);
 

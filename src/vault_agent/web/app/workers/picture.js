@@ -15,7 +15,7 @@ import { GROUPS, radius, shape } from "../parts/shapes.js";
  *   bright: Uint8Array | null,
  *   ranked: Uint32Array,
  *   titles: string[],
- *   names: { group: number, name: string, size: number }[],
+ *   names: { group: number, name: string }[],
  *   clusters: boolean,
  *   grouped: boolean,
  * }} Scene
@@ -215,8 +215,8 @@ export function between(to, [ax, ay, ar], [bx, by, br]) {
 
 /** The middle and reach of each named group on the screen. @param {Scene} scene @param {View} view */
 export function centres(scene, view) {
-  /** @type {Map<number, { n: number, x: number, y: number, xx: number, top: number }>} */
-  const sums = new Map(scene.names.map(({ group }) => [group, { n: 0, x: 0, y: 0, xx: 0, top: Infinity }]));
+  /** @type {Map<number, { n: number, x: number, y: number, xx: number }>} */
+  const sums = new Map(scene.names.map(({ group }) => [group, { n: 0, x: 0, y: 0, xx: 0 }]));
   for (let node = 0; node < scene.group.length; node += 1) {
     const sum = scene.mask[node] ? sums.get(scene.group[node]) : undefined;
     if (!sum) continue;
@@ -226,11 +226,11 @@ export function centres(scene, view) {
     sum.y += py;
     sum.xx += px * px + py * py;
   }
-  return scene.names.flatMap(({ group, name, size }) => {
+  return scene.names.flatMap(({ group, name }) => {
     const sum = /** @type {NonNullable<ReturnType<typeof sums.get>>} */ (sums.get(group));
     if (sum.n < 3) return [];
     const [px, py] = [sum.x / sum.n, sum.y / sum.n];
     const spread = Math.sqrt(Math.max(0, sum.xx / sum.n - px * px - py * py));
-    return [{ group, name, size, px, py, reach: Math.max(30, spread * 1.9) }];
+    return [{ group, name, px, py, reach: Math.max(30, spread * 1.9) }];
   });
 }

@@ -1,4 +1,5 @@
-// The same lines were changed here and elsewhere: both texts side by side, each part taken left or right.
+// The same lines were changed here and elsewhere: both texts side by side.
+// Parts of the text on the disk can be taken into your text.
 
 import { html, useEffect, useRef, useSignal } from "../../../vendor/preact.js";
 import {

@@ -85,7 +85,7 @@ export function Editor({ reading }) {
 /** @param {{ reading: Reading }} props */
 function Page({ reading }) {
   const open = /** @type {Open} */ (editing.value);
-  const [field, source, seen] = [
+  const [field, source, previewBox] = [
     useRef(/** @type {HTMLElement | null} */ (null)),
     useRef(/** @type {HTMLElement | null} */ (null)),
     useRef(/** @type {HTMLElement | null} */ (null)),
@@ -95,9 +95,10 @@ function Page({ reading }) {
   const version = useSignal(0);
   const compared = useSignal(false);
   const ready = useSignal(false); // whether a preview was shown
-  const uploading = useRef(/** @type {HTMLInputElement | null} */ (null));
+  const fileInput = useRef(/** @type {HTMLInputElement | null} */ (null));
   const conflict = clash.value?.kind === "conflict" || (clash.value?.kind === "merged" && compared.value);
 
+  const current = () => editing.peek() ?? open; // it may have been renamed since this was drawn
   const above = () => head.peek().split("\n").length - 1; // lines of the file above the text
   /** The line of the file at the top of the view, with a fraction; or 0. */
   const topLine = () => {
@@ -111,7 +112,7 @@ function Page({ reading }) {
     const note = read.peek();
     await save();
     if (clash.peek()) return;
-    go({ note: open.id, edit: "" }, { replace: true, kept: { top: topLine() } }); // Back leads past the editor
+    go({ note: current().id, edit: "" }, { replace: true, kept: { top: topLine() } }); // Back leads past the editor
     if (note) setTimeout(reopen, 50);
     setTimeout(
       () => /** @type {HTMLElement | null} */ (document.querySelector("article.read"))?.focus({ preventScroll: true }),
@@ -126,7 +127,7 @@ function Page({ reading }) {
       }
       announce(`Adding ${nameOf(file)}`);
       try {
-        const link = await upload(file, open);
+        const link = await upload(file, current());
         const editor = view.current;
         if (editor) {
           if (at !== null) editor.dispatch({ selection: { anchor: Math.min(at, editor.state.doc.length) } });
@@ -145,7 +146,7 @@ function Page({ reading }) {
       return;
     }
     const name = link.wiki ? `[[${link.target}]]` : `[](${link.target})`;
-    const reply = await ask("GET", "/resolve", { query: { name, from: open.id } }).catch(() => null);
+    const reply = await ask("GET", "/resolve", { query: { name, from: current().id } }).catch(() => null);
     const to = reply?.data.notes[0];
     if (to) go({ note: to.noteId, at: reply?.data.anchor ?? "", edit: "" });
     else overlay.value = { name: "create", title: link.target.split("#")[0] };
@@ -155,7 +156,7 @@ function Page({ reading }) {
     const editor = makeSurface({
       parent: /** @type {HTMLElement} */ (field.current),
       doc: firstBody(),
-      note: () => editing.peek() ?? open,
+      note: current,
       onType: () => {
         version.value += 1;
         typed();
@@ -164,7 +165,7 @@ function Page({ reading }) {
         void (name === "save"
           ? save()
           : name === "image"
-            ? uploading.current?.click()
+            ? fileInput.current?.click()
             : name === "preview"
               ? cycle()
               : done()),
@@ -211,9 +212,9 @@ function Page({ reading }) {
   useEffect(() => void (document.title = `${plain(open.title, 80)} · vault-agent`), [open.title]);
   useEffect(() => {
     if (mode.value === "off") ready.value = false;
-    if (!ready.value || conflict || !seen.current || !source.current || !view.current) return;
-    if (mode.value === "beside") return together(view.current, source.current, seen.current, above);
-    showCursor(view.current, seen.current, above);
+    if (!ready.value || conflict || !previewBox.current || !source.current || !view.current) return;
+    if (mode.value === "beside") return together(view.current, source.current, previewBox.current, above);
+    showCursor(view.current, previewBox.current, above);
   }, [mode.value, conflict, ready.value]);
 
   const change = (/** @type {typeof MODES[number]} */ to) => {
@@ -221,13 +222,13 @@ function Page({ reading }) {
     writeOfVault("preview", to);
     announce(laterWords.edit.modes[to]);
     requestAnimationFrame(() =>
-      to === "instead" ? seen.current?.focus() : (view.current?.requestMeasure(), view.current?.focus()),
+      to === "instead" ? previewBox.current?.focus() : (view.current?.requestMeasure(), view.current?.focus()),
     );
   };
   const cycle = () => change(MODES[(MODES.indexOf(mode.peek()) + 1) % 3]);
   const tool = (/** @type {string} */ name) => {
     const run = TOOLS.find(([id]) => id === name)?.[2];
-    if (!run) uploading.current?.click();
+    if (!run) fileInput.current?.click();
     else if (view.current) run(view.current);
   };
   useCommands(
@@ -288,7 +289,7 @@ function Page({ reading }) {
       tabindex=${-1}
       aria-hidden="true"
       multiple
-      ref=${uploading}
+      ref=${fileInput}
       onChange=${(/** @type {Typed} */ event) => {
         void add([...(event.target.files ?? [])], null);
         event.target.value = "";
@@ -329,7 +330,7 @@ function Page({ reading }) {
             version,
             note: open,
             reading,
-            box: seen,
+            box: previewBox,
             onShown: () => void (ready.value = true),
           }}
         />`

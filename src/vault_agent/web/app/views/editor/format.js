@@ -166,7 +166,7 @@ export function code(view) {
 }
 
 /**
- * Put a text in the place of what is selected; `|` in it is where one goes on.
+ * Put a text in the place of the selection. The cursor then stands where the text has `\u0001`.
  * @param {View} view
  * @param {string} text
  * @param {boolean} [block] on lines of its own

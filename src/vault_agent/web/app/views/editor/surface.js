@@ -48,7 +48,7 @@ import { nonced } from "./language.js";
 /** The texts of CodeMirror's own parts. */
 const phrases = () => EditorState.phrases.of(laterWords.edit.phrases);
 
-/** What the toolbar offers: a name, an icon, keys as the page writes them, and what it does. */
+/** The buttons of the toolbar: a name, keys as the page writes them, and what it does. */
 export const TOOLS = /** @type {const} */ ([
   ["bold", "Mod+b", wrap("**")],
   ["italic", "Mod+i", wrap("*")],
@@ -118,7 +118,6 @@ const searching = new WeakSet();
  *   parent: HTMLElement,
  *   doc: string,
  *   note: () => { id: string, path: string },
- *   language?: string,
  *   onType: () => void,
  *   onKey: (name: "save" | "image" | "done" | "preview") => void,
  *   onFiles: (files: File[], at: number) => boolean,

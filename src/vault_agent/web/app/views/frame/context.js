@@ -9,9 +9,9 @@ import { mayWrite } from "../../state/vault.js";
 import { openBeside } from "../../state/tabs.js";
 import { context, overlay } from "./frame.js";
 
-/** @typedef {{ name: string, icon: string, run: () => void, hidden?: boolean }} Entry */
+/** @typedef {{ name: string, icon: string, run: () => void, hidden?: boolean }} Action */
 
-/** @param {import("./frame.js").Context} target @returns {Entry[]} */
+/** @param {import("./frame.js").Context} target @returns {Action[]} */
 function entriesOf({ kind, id, path }) {
   const changes = [
     {

@@ -27,7 +27,7 @@ async function index() {
   }
 }
 
-/** Whether a menu is shown for what was clicked: a note, or a file or folder of the tree. @param {MouseEvent} event */
+/** Show a menu for what was clicked, if that is a note, or a file or folder of the tree. @param {MouseEvent} event */
 function askForMenu(event) {
   const origin =
     event.target instanceof Element

@@ -104,6 +104,7 @@ function VaultName() {
     className="vault"
     label=${`Vault ${name}`}
     menu="Vaults"
+    menu="Vaults"
     title=${name}
     face=${html`${brand}<${Icon} name="down" small />`}
     load=${VAULTS}

@@ -315,8 +315,8 @@ function clusterNames(graph, colour) {
     .slice(0, 40);
   const lastOf = (/** @type {number} */ group, /** @type {number} */ parts) =>
     (folders.get(group) ?? "").split("/").slice(-parts).join("/");
-  return largest.map(([group, size]) => {
+  return largest.map(([group]) => {
     const isAlone = largest.every(([other]) => other === group || lastOf(other, 1) !== lastOf(group, 1));
-    return { group, name: plain(lastOf(group, isAlone ? 1 : 2), 40) || "Vault root", size };
+    return { group, name: plain(lastOf(group, isAlone ? 1 : 2), 40) || "Vault root" };
   });
 }

@@ -31,7 +31,20 @@ const t = laterWords.graph;
  *   onList: () => void,
  * }} props
  */
-export function Panel({ counts, colour, names, filter, span, hitCount, find, onFind, onFilter, remarks, list, onList }) {
+export function Panel({
+  counts,
+  colour,
+  names,
+  filter,
+  span,
+  hitCount,
+  find,
+  onFind,
+  onFilter,
+  remarks,
+  list,
+  onList,
+}) {
   const folded = useSignal(true);
   const { near, depth } = address.value;
   const toggle = (/** @type {string} */ kind) =>

@@ -4,8 +4,8 @@ import { html, useEffect } from "../../../vendor/preact.js";
 import { Empty, sentence, toast } from "../../parts/say.js";
 import { Icon, Shape, typeName } from "../../parts/controls.js";
 import { plain } from "../../parts/text.js";
-import { addressIn } from "../../state/address.js";
-import { journals, loadJournals, loadSession, loadSessions, makeJournal, session } from "../../state/memory.js";
+import { address, addressIn } from "../../state/address.js";
+import { journals, loadJournals, makeJournal, reloadShown } from "../../state/memory.js";
 import { clock, identityOf, remembered, revision, switchedOn, vaultName } from "../../state/vault.js";
 import { laterWords, percent } from "../../words-later.js";
 import { agoWords, count, fullDate, timeOf } from "../../words.js";
@@ -75,7 +75,8 @@ export const LeftOut = ({ notes }) => html`<details class="log">
 </details>`;
 
 /** @param {string} agent */
-export const agentName = (agent) => /** @type {Record<string, string>} */ (laterWords.agents)[agent] ?? plain(agent, 40);
+export const agentName = (agent) =>
+  /** @type {Record<string, string>} */ (laterWords.agents)[agent] ?? plain(agent, 40);
 
 /** Tokens, of how many there might have been. @param {{ of: number, most: number }} props */
 export const Tokens = ({
@@ -148,10 +149,7 @@ export function JournalState({ of, vault, sessionId }) {
     void work.then(
       () => {
         toast(done);
-        void loadSessions("");
-        if (journals.peek()) void loadJournals("");
-        const open = session.peek();
-        if (open) void loadSession(open.sessionId);
+        reloadShown(address.peek().project[0] ?? "");
       },
       (error) => toast(sentence(error)),
     );

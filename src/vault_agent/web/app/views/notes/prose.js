@@ -1,11 +1,10 @@
-// The rendered text of a note, and what the page adds to it: links, code, formulas, previews.
+// The rendered text of a note, and what the page adds to it: links, code, formulas.
 
 import { html, useLayoutEffect, useRef } from "../../../vendor/preact.js";
 import { address, arrival, remembered } from "../../state/address.js";
 import { showRendered } from "../../trust.js";
 import { foundWords } from "../../state/results.js";
 import { enhance } from "./enhance.js";
-import { Hover, watchLinks } from "./hover.js";
 import { mark } from "./marks.js";
 /** @import { Note } from "../../state/note.js" */
 
@@ -36,7 +35,7 @@ export function Prose({ read }) {
   useLayoutEffect(() => {
     const prose = /** @type {HTMLDivElement} */ (ref.current);
     showRendered(prose, read.html);
-    const undo = [enhance(prose, read), watchLinks(prose)];
+    const undo = [enhance(prose, read)];
     if (read.html.length > LONG && lastId.current !== read.id && fromBeginning()) undo.push(beginningFirst(prose));
     lastId.current = read.id;
     return () => undo.forEach((stop) => stop());
@@ -47,5 +46,5 @@ export function Prose({ read }) {
     [read.id, read.html, words],
   );
   useLayoutEffect(() => () => mark(/** @type {HTMLElement} */ (ref.current), []), []);
-  return html`<div class="prose" dir="auto" ref=${ref}></div><${Hover} />`;
+  return html`<div class="prose" dir="auto" ref=${ref}></div>`;
 }

@@ -75,6 +75,7 @@ function Reader({ drawer, onSide }) {
   useEffect(() => {
     if (read) document.title = `${plain(read.title, 80)} · vault-agent`;
   }, [read?.id, read?.title]);
+  useEffect(() => watchLinks(/** @type {HTMLElement} */ (box.current)), [read?.id, read?.html]);
 
   useEffect(() => {
     beforeLeaving(() => box.current && remember({ scroll: Math.round(box.current.scrollTop) }));
@@ -217,6 +218,7 @@ function Reader({ drawer, onSide }) {
         </div>`
       }
     </article>
+    <${Hover} />
     ${read && html`<${Side} read=${read} box=${box} drawer=${drawer} />`}
   `;
 }

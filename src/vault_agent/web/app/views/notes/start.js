@@ -9,6 +9,7 @@ import { changed } from "../../state/address.js";
 import { recent, starred } from "../../state/settings.js";
 import { revision } from "../../state/vault.js";
 import { ask } from "../../wire.js";
+import { Hover, watchLinks } from "./hover.js";
 /** @import { Kept } from "../../state/settings.js" */
 
 const SHOWN = 8; // recent notes
@@ -25,7 +26,7 @@ export function Start() {
   const homes = (data.value?.notes ?? []).map(({ noteId, ...note }) => ({ ...note, id: noteId }));
   const first = [...homes, ...starred.value];
   const others = recent.value.filter(({ id }) => !first.some((note) => note.id === id));
-  return html`<div class="start">
+  return html`<div class="start" ref=${watchLinks}>
     ${homes.length > 0 && html`<section><h2>Home</h2><${Notes} list=${homes} icon="home" /></section>`}
     ${
       starred.value.length > 0 &&
@@ -35,7 +36,7 @@ export function Start() {
       others.length > 0 &&
       html`<section><h2>Opened last</h2><${Notes} list=${others.slice(0, SHOWN)} icon="notes" /></section>`
     }
-  </div>`;
+  </div><${Hover} />`;
 }
 
 /** @param {{ list: Kept[], icon: string }} props */

@@ -14,14 +14,14 @@ import { count } from "../../words.js";
 
 const MOST = 100; // entries in the document: typing finds the others
 
-/** @typedef {{ name: string, total: number, depth: number }} Entry */
+/** @typedef {{ name: string, total: number, depth: number }} Branch */
 
 /**
  * @template {{ total: number, children: Node[] }} Node
  * @param {Node[]} nodes
  * @param {(node: Node) => string} nameOf
  * @param {number} depth
- * @returns {Entry[]}
+ * @returns {Branch[]}
  */
 function flat(nodes, nameOf, depth = 0) {
   return nodes.flatMap((node) => [
@@ -63,7 +63,7 @@ export function TreeMenu({ kind, anchor, onClose }) {
       onInput=${(/** @type {Typed} */ event) => (sought.value = event.target.value)}
     />
     ${fault.value && html`<${Trouble} fault=${fault.value} />`}
-    ${!matches.length && html`<p class="entry mute">No tags</p>`}
+    ${entries.value && !matches.length && html`<p class="entry mute">${tags ? "No tags" : "No folders"}</p>`}
     ${
       matches.length > 0 &&
       html`<div role="menu" aria-label=${label}>

@@ -45,7 +45,7 @@ export function View() {
   </section>`;
 }
 
-/** @typedef {"theme" | "size" | "width" | "face" | "motion"} Field */
+/** @typedef {"theme" | "size" | "width" | "face" | "breaks" | "density" | "motion"} Field */
 /** @param {{ name: string, field: Field, values: Record<string, string> }} props */
 function Choice({ name, field, values }) {
   return html`<div class="line">
