@@ -185,7 +185,7 @@ class Measured:
         peak = watch(server.process.pid, lambda: time.sleep(0.5))
         self.rows += [
             Row("Server, idle", peak.server()),
-            Row("Standby indexer, idle", peak.below()),
+            Row("Indexing process, idle", peak.below()),
         ]
 
     def measure_search(self, server: Server, searched: list[str]) -> list[float]:

@@ -155,10 +155,6 @@ def test_a_remedy_without_its_detail_is_omitted():
     assert "jobs follow j-1" in explained("INDEX_BUSY", "A job runs.", {"jobId": "j-1"})
 
 
-def test_messages_of_other_processes_are_not_changed():
-    assert error_of("INDEX_NOT_FOUND", "Nothing yet.").message == "Nothing yet."
-
-
 def test_a_full_disk_does_not_promise_an_index_where_there_may_be_none():
     assert disk_full().message == (
         "There is no room left for the index. An index that was complete before still serves."

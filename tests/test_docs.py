@@ -102,12 +102,6 @@ def test_every_module_that_a_page_names_exists():
     assert [name for name in sorted(named) if not (source / name[1]).exists()] == []
 
 
-def test_the_demo_vault_parses_without_a_warning():
-    notes, _ = read_vault(ROOT / "fixtures" / "vault")
-    assert len(notes) >= 40
-    assert [warning for note in notes.values() for warning in note.warnings] == []
-
-
 def test_the_pages_made_from_the_program_are_those_of_now():
     """`make docs` writes them."""
     for path, text in pages().items():
