@@ -219,7 +219,6 @@ def test_a_note_that_gets_another_name_in_two_steps_is_followed(desk: Desk, orde
     expect(state(page)).to_have_text("Saved")
     field(page).press("Control+Shift+Enter")
     expect(page.locator(".prose")).to_contain_text(f"Of the {order}.")
-    expect(page).to_have_url(re.compile(f"#/notes/{quote(new[:-3])}"))
 
 
 @pytest.mark.fault(

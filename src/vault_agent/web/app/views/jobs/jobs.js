@@ -86,6 +86,9 @@ export function View() {
   </section>`;
 }
 
+/** @param {Wire.Job} job */
+const kindName = (job) => /** @type {Record<string, string>} */ (laterWords.jobs.kinds)[job.kind] ?? job.kind;
+
 /** @param {{ job: Wire.Job }} props */
 function Running({ job }) {
   const sure = useSignal(false);
@@ -99,7 +102,7 @@ function Running({ job }) {
       <div class="line">
         <${Icon} name="jobs" />
         <span class="grow">
-          <b>${/** @type {Record<string, string>} */ (laterWords.jobs.kinds)[job.kind] ?? job.kind}</b>
+          <b>${kindName(job)}</b>
           <small class="num">
             ${
               [
@@ -175,7 +178,7 @@ function Past({ job }) {
     <div class="line">
       <span class=${`state ${tone}`}><${Icon} name=${icon} /></span>
       <span class=${job.error ? "grow long" : "grow"}>
-        <b>${/** @type {Record<string, string>} */ (laterWords.jobs.kinds)[job.kind] ?? job.kind}</b> <span class="mute">
+        <b>${kindName(job)}</b> <span class="mute">
           ${triggers[job.trigger] ?? job.trigger}
         </span>
         <small>
