@@ -21,13 +21,13 @@ if TYPE_CHECKING:
 def allowed_rights(
     allow: Iterable[str], writable: Iterable[str], seen: Sequence[str], write: Iterable[str]
 ) -> frozenset[Right]:
-    """Return what an agent may write, where writing is on.
+    """Return what a named agent may write, where writing is on.
 
     Args:
         allow: `write.allow`.
         writable: `write.folders`.
-        seen: the folders of the agent; () for the whole vault.
-        write: what the agent may write.
+        seen: the `folders` of the agent; () for the whole vault.
+        write: the `write` of the agent.
     """
     open_folders = [fold("" if folder == "." else folder) for folder in writable]
     if not any(

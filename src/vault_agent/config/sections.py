@@ -1,7 +1,8 @@
 """The one table of settings: a class for each section, with a field for each setting.
 
 `make docs` makes `setting_names.json`, the example of the config file and the page of settings
-from it. `config set` checks values by it. The types of the fields are at the top.
+from it. The program knows a setting only after that: it takes the names from the JSON file.
+`config set` checks values by the classes. The types of the fields are at the top.
 """
 
 from __future__ import annotations

@@ -62,8 +62,8 @@ class Watch:
         self._wake = anyio.Event()
         self._waiting: dict[str, float] = {}  # changed paths and when each was seen, oldest first
         self._indexing: dict[str, float] = {}  # those of the run in progress
-        self._scan_at = 0.0  # when the whole vault is scanned
-        self._not_before = 0.0
+        self._scan_at = 0.0  # when the whole vault is scanned; 0.0: at once
+        self._not_before = 0.0  # when the next run may begin: after a failure, following a pause
         self._failures = 0
         self._times: dict[str, str] = {}
 
