@@ -86,8 +86,8 @@ export function View() {
   </section>`;
 }
 
-/** @param {Wire.Job} job */
-const kindName = (job) => /** @type {Record<string, string>} */ (laterWords.jobs.kinds)[job.kind] ?? job.kind;
+/** The word for a name of the server, or the name. @param {Record<string, string>} texts @param {string} name */
+const wordFor = (texts, name) => texts[name] ?? name;
 
 /** @param {{ job: Wire.Job }} props */
 function Running({ job }) {
@@ -102,7 +102,7 @@ function Running({ job }) {
       <div class="line">
         <${Icon} name="jobs" />
         <span class="grow">
-          <b>${kindName(job)}</b>
+          <b>${wordFor(laterWords.jobs.kinds, job.kind)}</b>
           <small class="num">
             ${
               [
@@ -111,7 +111,7 @@ function Running({ job }) {
                 job.etaSeconds && `${duration(job.etaSeconds)} left`,
               ]
                 .filter(Boolean)
-                .join(" · ") || /** @type {Record<string, string>} */ (laterWords.jobs.states)[job.state]
+                .join(" · ") || wordFor(laterWords.jobs.states, job.state)
             }
           </small>
         </span>
@@ -120,7 +120,7 @@ function Running({ job }) {
       <div class="phases">
         ${job.phases.map((phase) => {
           const share = phase.total ? Math.min(1, phase.done / phase.total) : 0;
-          const name = /** @type {Record<string, string>} */ (laterWords.jobs.phases)[phase.name] ?? phase.name;
+          const name = wordFor(laterWords.jobs.phases, phase.name);
           return html`<div class="phase" key=${phase.name}>
             <span>${name}</span>
             <span
@@ -173,13 +173,12 @@ const SIGNS = /** @type {Record<string, [string, string]>} */ ({
 function Past({ job }) {
   const [icon, tone] = SIGNS[job.state] ?? ["clock", "mute"];
   const took = job.startedAt ? (timeOf(job.finishedAt) - timeOf(job.startedAt)) / 1000 : 0;
-  const triggers = /** @type {Record<string, string>} */ (laterWords.jobs.triggers);
   return html`<div>
     <div class="line">
       <span class=${`state ${tone}`}><${Icon} name=${icon} /></span>
       <span class=${job.error ? "grow long" : "grow"}>
-        <b>${kindName(job)}</b> <span class="mute">
-          ${triggers[job.trigger] ?? job.trigger}
+        <b>${wordFor(laterWords.jobs.kinds, job.kind)}</b> <span class="mute">
+          ${wordFor(laterWords.jobs.triggers, job.trigger)}
         </span>
         <small>
           ${
@@ -187,7 +186,7 @@ function Past({ job }) {
               ? plain(job.error.message)
               : job.summary
                 ? laterWords.jobs.summary(formatCounts(job.summary))
-                : /** @type {Record<string, string>} */ (laterWords.jobs.states)[job.state]
+                : wordFor(laterWords.jobs.states, job.state)
           }
         </small>
       </span>

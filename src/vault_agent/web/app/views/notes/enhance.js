@@ -7,7 +7,7 @@ import { plain } from "../../parts/text.js";
 import { nameOf } from "../../state/query.js";
 import { mayWrite } from "../../state/vault.js";
 import { laterWords } from "../../words-later.js";
-import { vaultInAddress as otherVault } from "../../wire.js";
+import { vaultInAddress } from "../../wire.js";
 import { overlay } from "../frame/frame.js";
 import { framePdfs } from "./pdfs.js";
 import { tasks } from "./tick.js";
@@ -220,7 +220,7 @@ function loadPicture(place) {
  * @param {HTMLElement} prose
  */
 function remotes(prose) {
-  const loads = document.documentElement.dataset.remotePictures === "true" && !otherVault;
+  const loads = document.documentElement.dataset.remotePictures === "true" && !vaultInAddress;
   for (const place of /** @type {NodeListOf<HTMLElement>} */ (prose.querySelectorAll(".remote"))) {
     if (!prose.contains(place)) continue; // one of the same host speaks for it
     const { host = "" } = place.dataset;
