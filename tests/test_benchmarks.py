@@ -1,4 +1,4 @@
-"""The synthetic vaults of the benchmarks are reproducible, and each benchmark can be started."""
+"""The synthetic vaults are reproducible and realistic, and every benchmark can be started."""
 
 from __future__ import annotations
 
@@ -10,15 +10,27 @@ import pytest
 from benchmarks.__main__ import NAMES, main
 from benchmarks.vault import Vault, Vocabulary, queries
 
+from vault_agent.markdown.parse import parse_note
+
 ROOT = Path(__file__).parent.parent
 
 
-def test_the_same_seed_gives_the_same_vault(tmp_path: Path):
-    for name in ("one", "other"):
-        Vault(300).write(tmp_path / name)
-    for path in (tmp_path / "one").rglob("*.md"):
-        other = tmp_path / "other" / path.relative_to(tmp_path / "one")
-        assert other.read_bytes() == path.read_bytes()
+def texts_in(root: Path) -> dict[str, str]:
+    """Return the notes of a small vault by path."""
+    Vault(300).write(root)
+    return {p.relative_to(root).as_posix(): p.read_text("utf-8") for p in root.rglob("*.md")}
+
+
+def test_the_same_seed_gives_the_same_notes_of_every_kind(tmp_path: Path):
+    texts = texts_in(tmp_path / "one")
+    assert texts_in(tmp_path / "other") == texts
+    notes = [parse_note(text, path=path) for path, text in texts.items()]
+    assert not any(note.warnings for note in notes)
+    assert sum(len(note.anchors) for note in notes) > 3 * len(notes)
+    assert sum(bool(note.tags) for note in notes) > 100
+    assert sum(bool(note.aliases) for note in notes) > 30
+    assert 20 < sum(note.title[0] >= "\u3000" for note in notes) < 60
+    assert sum("```" in text for text in texts.values()) > 20
 
 
 def test_queries_have_one_to_twelve_words_and_some_are_cjk():

@@ -4,7 +4,7 @@ import pytest
 from tests.support.clocks import PATIENCE
 from tests.support.local_model import LocalModel
 
-from vault_agent.models import embedder
+from vault_agent.models import client, embedder
 from vault_agent.models.settings import EndpointSettings
 
 
@@ -32,4 +32,5 @@ def settings(endpoint):
 @pytest.fixture(autouse=True)
 def _short_waits(monkeypatch):
     """Shorten waits but keep their growth."""
+    monkeypatch.setattr(client, "_FIRST_WAIT", 0.05)
     monkeypatch.setattr(embedder, "_FIRST_WAIT", 0.005)

@@ -9,13 +9,7 @@ from tests.support.clocks import PATIENCE
 from tests.support.waiting import eventually_async
 
 from vault_agent.errors import Unavailable
-from vault_agent.models import client
 from vault_agent.models.embedder import Embedder, check_endpoint
-
-
-@pytest.fixture(autouse=True)
-def _soon(monkeypatch):
-    monkeypatch.setattr(client, "_FIRST_WAIT", 0.05)
 
 
 def is_usable(embedder: Embedder) -> bool:

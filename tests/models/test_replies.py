@@ -4,8 +4,10 @@ import json
 
 import pytest
 
+from vault_agent.codes import CODES
 from vault_agent.models.faults import EndpointFault, Kind, fault_of
-from vault_agent.models.vectors import vectors_of
+from vault_agent.models.reranker import RERANKER
+from vault_agent.models.vectors import EMBEDDING, vectors_of
 
 
 def reply(*vectors, **changes):
@@ -117,3 +119,12 @@ def test_error_messages_of_known_servers_are_recognised(status, body, kind):
 )
 def test_retry_after_is_seconds_or_nothing(header, seconds):
     assert fault_of(429, b"", header).retry_after == seconds
+
+
+def test_each_fault_has_a_message_that_says_what_to_do():
+    for service in (EMBEDDING, RERANKER):
+        for kind in Kind:
+            error = service.unavailable(EndpointFault(kind), "tiny{model}", "http://127.0.0.1:1")
+            assert error.code in CODES
+            assert "{section}" not in error.message
+            assert error.details == {"reason": kind.name.lower()}

@@ -30,11 +30,6 @@ CANARY = "canary-4711"
 TEXTS = ["late snow", "late frost", "nothing"]
 
 
-@pytest.fixture(autouse=True)
-def quickly(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(client, "_FIRST_WAIT", 0.05)
-
-
 @pytest.fixture
 async def endpoint() -> AsyncIterator[LocalModel]:
     async with LocalModel(cancels=True) as running:

@@ -80,6 +80,7 @@ def narrow(tmp_path_factory: pytest.TempPathFactory) -> Iterator[WritableProgram
     made.variables["VAULT_AGENT_WRITE_FOLDERS"] = "Inbox"
     for path in ("Inbox/Late frost.md", "Inbox/Seeds.md", "Inbox/Seeds/List.md", "Inbox/p.png"):
         made.write(path, "")
+    made.write("Inbox/assets/q.png", "")
     with made.indexed() as program:
         yield program
 
@@ -92,6 +93,7 @@ def narrow(tmp_path_factory: pytest.TempPathFactory) -> Iterator[WritableProgram
         ("Inbox/Seeds", "Inbox/Old", "Inbox/Seeds -> Inbox/Old"),
         ("Inbox/Seeds/", "Inbox/Old", "Inbox/Seeds -> Inbox/Old"),
         ("Seeds", "Old", "Inbox/Seeds.md -> Inbox/Old.md"),
+        ("Inbox/assets", "Inbox/Old", "Inbox/assets -> Inbox/Old"),
     ],
 )
 def test_a_file_is_found_by_its_name_before_its_path_is_judged(
