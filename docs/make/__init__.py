@@ -16,7 +16,7 @@ _PAGES = {
     "docs/reference/routes.md": routes.page,
     "tests/FAULTS.md": faults.page,
     "config.example.toml": settings.example,
-    "src/vault_agent/config/setting_names.json": settings.rows,
+    "src/vault_agent/config/generated_settings.json": settings.rows,
 }
 CODES_PAGE = "docs/reference/codes.md"
 NOT_DESCRIBED = codes.NOT_DESCRIBED

@@ -1,4 +1,4 @@
-"""The page of settings, the example of the config file and `setting_names.json`, by the table."""
+"""The page of settings, the example config file and `generated_settings.json`, by the table."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ from tests.support.index_runs import Vault
 
 from vault_agent.indexing.embed import embed
 from vault_agent.model.search import Filters, SearchQuery
-from vault_agent.search.search import search
+from vault_agent.search.search import search_in
 from vault_agent.store.index import documents
 
 WORDS = ("flour", "water", "salt", "rye", "oven", "loaf", "crust", "yeast")
@@ -80,7 +80,7 @@ async def published(vault: Vault) -> dict[str, Any]:
     async with opened(vault) as snapshot:
         held: dict[str, Any] = {}
         for word in WORDS:
-            hits = (await search(snapshot, SearchQuery(word, limit=50))).results
+            hits = (await search_in(snapshot, SearchQuery(word, limit=50))).results
             held[word] = sorted((hit.path, hit.snippet) for hit in hits)
         notes = snapshot.query(
             documents.notes_and_attachments, snapshot.fulltext.admitted(Filters())

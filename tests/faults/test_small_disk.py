@@ -199,7 +199,7 @@ async def test_a_rebuild_that_met_a_full_disk_is_tried_again(
             engine.write_bytes(b"garbage")
             filler = filled(tmp_path / "disk", pages)
             with pytest.raises(IndexUnavailable):
-                await vault.read(meet_damage)
+                await vault.reader.read(meet_damage)
             if pages:
                 failed = await newest_job(vault, JobKind.REINDEX)
                 assert (failed.error.code, failed.state) == ("DISK_FULL", JobState.FAILED)

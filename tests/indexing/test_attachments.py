@@ -26,7 +26,7 @@ from vault_agent.search.lists import list_notes
 from vault_agent.search.note_file import indexed_text, read_chunk
 from vault_agent.search.related import related
 from vault_agent.search.resolve import resolve
-from vault_agent.search.search import search
+from vault_agent.search.search import search_in
 from vault_agent.store.current import Snapshot
 from vault_agent.store.index import documents
 from vault_agent.store.index import notes as stored_notes
@@ -38,7 +38,7 @@ KINDS = ("pdf", "text", "csv", "html", "canvas", "code")
 
 
 async def hits(snapshot: Snapshot, query: str) -> tuple[Hit, ...]:
-    return (await search(snapshot, SearchQuery(query))).results
+    return (await search_in(snapshot, SearchQuery(query))).results
 
 
 def made(folder: Path, kinds: tuple[str, ...] = KINDS) -> Vault:

@@ -10,7 +10,7 @@ from tests.search.opened import opened
 from tests.support.index_runs import Vault
 
 from vault_agent.model.search import SearchQuery
-from vault_agent.search.search import search
+from vault_agent.search.search import search_in
 from vault_agent.store.fulltext.writer import documents_in
 from vault_agent.store.index.meta import read_meta
 
@@ -30,7 +30,7 @@ async def results(vault: Vault) -> dict[str, list[tuple[str, int | None, float]]
         return {
             query: [
                 (hit.path, hit.chunk_index, hit.score)
-                for hit in (await search(snapshot, SearchQuery(query, limit=20))).results
+                for hit in (await search_in(snapshot, SearchQuery(query, limit=20))).results
             ]
             for query in QUERIES
         }

@@ -13,7 +13,7 @@ from vault_agent.indexing.embed import embed
 from vault_agent.model.modes import Mode, Reason
 from vault_agent.model.search import Answer, SearchQuery
 from vault_agent.models.embedder import Embedder
-from vault_agent.search.search import search
+from vault_agent.search.search import search_in
 from vault_agent.store.current import CurrentIndex
 
 
@@ -37,7 +37,7 @@ async def served(vault: Vault) -> AsyncIterator[CurrentIndex]:
 
 async def ask(index: CurrentIndex, embedder: Embedder, query: str, mode: Mode) -> Answer:
     async with index.snapshot() as snapshot:
-        return await search(snapshot, SearchQuery(query, mode=mode), embedder=embedder)
+        return await search_in(snapshot, SearchQuery(query, mode=mode), embedder=embedder)
 
 
 async def embed_all_of(vault: Vault, embedder: Embedder, settings) -> None:

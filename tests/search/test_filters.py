@@ -12,7 +12,7 @@ from tests.support.index_runs import Vault
 from vault_agent.api.requests import parse
 from vault_agent.errors import InvalidRequest
 from vault_agent.model.search import Filters, SearchQuery
-from vault_agent.search.search import search
+from vault_agent.search.search import search_in
 from vault_agent.store.current import Snapshot
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")  # that of `snapshot`
@@ -30,7 +30,7 @@ NOTES = {
 
 async def found(snapshot: Snapshot, query: str, filters: Filters | None = None) -> list[str]:
     asked = SearchQuery(query, limit=50, filters=filters or Filters())
-    return sorted(hit.path.rpartition("/")[2] for hit in (await search(snapshot, asked)).results)
+    return sorted(hit.path.rpartition("/")[2] for hit in (await search_in(snapshot, asked)).results)
 
 
 @pytest.mark.parametrize(
@@ -90,12 +90,12 @@ async def test_too_many_patterns_of_names_are_refused(snapshot: Snapshot):
 
 async def test_an_unknown_folder_is_named_in_a_warning(snapshot: Snapshot):
     asked = SearchQuery("tea", filters=Filters(paths=("journals", "ADR")))
-    (warning,) = (await search(snapshot, asked)).warnings
+    (warning,) = (await search_in(snapshot, asked)).warnings
     assert warning.code == "FOLDER_NOT_FOUND"
     assert warning.details["suggestions"] == ["Journal"]
     for path in ("ADR", "adr/one", "ADR/one.md", "*.txt", "/"):
         asked = SearchQuery("tea", filters=Filters(paths=(path,)))
-        assert (await search(snapshot, asked)).warnings == ()
+        assert (await search_in(snapshot, asked)).warnings == ()
 
 
 @pytest.mark.parametrize(
@@ -114,7 +114,7 @@ async def test_frontmatter_is_searched_on_request(
     vault.write("n.md", "---\nAuthor: Ada Lane\nmeta: {form: [haiku]}\nbird: plover\n---\ntext\n")
     async with indexed(vault) as snapshot:
         assert {q for q in ("lane", "haiku", "plover") if await found(snapshot, q)} == queries
-        for hit in (await search(snapshot, SearchQuery("lane haiku plover"))).results:
+        for hit in (await search_in(snapshot, SearchQuery("lane haiku plover"))).results:
             assert not any(word in repr(hit) for word in ("Lane", "haiku", "plover"))
 
 
@@ -140,7 +140,7 @@ async def test_a_note_is_dated_by_its_frontmatter_else_its_name_else_its_file(tm
         for path, (_, day, by) in dates.items():
             filters = Filters(after=day, before=day)
             asked = SearchQuery("tea", limit=9, explain=True, filters=filters)
-            done = await search(opened, asked)
+            done = await search_in(opened, asked)
             assert done.warnings == ()
             assert (path, by) in {(hit.path, hit.explanation["dated"]) for hit in done.results}
             assert len(done.results) == (2 if by == "file" else 1)
@@ -153,7 +153,7 @@ async def test_a_note_dated_by_its_file_follows_the_file_without_a_change(tmp_pa
         os.utime(file, (seconds, seconds))
         async with indexed(vault) as opened:
             filters = Filters(after=day, before=day)
-            answer = await search(opened, SearchQuery("tea", limit=5, filters=filters))
+            answer = await search_in(opened, SearchQuery("tea", limit=5, filters=filters))
             assert len(answer.results) == 1
 
 
@@ -171,5 +171,5 @@ async def test_a_note_dated_by_its_file_follows_the_file_without_a_change(tmp_pa
     ],
 )
 async def test_words_of_no_note_are_told(snapshot: Snapshot, query: str, words: list[str]):
-    answer = await search(snapshot, SearchQuery(query, limit=5))
+    answer = await search_in(snapshot, SearchQuery(query, limit=5))
     assert [query.split()[each.position - 1] for each in answer.unknown] == words

@@ -11,7 +11,7 @@ from tests.support.index_runs import Vault
 from vault_agent.errors import InvalidRequest
 from vault_agent.model.modes import Mode
 from vault_agent.model.search import MAX_RANKED, Filters, SearchQuery
-from vault_agent.search.search import search
+from vault_agent.search.search import search_in
 from vault_agent.store.current import Snapshot
 from vault_agent.text.words import fold_words, whole_word
 
@@ -28,7 +28,7 @@ NOTES = {
 
 async def found(snapshot: Snapshot, query: str, **more) -> list[str]:
     asked = SearchQuery(query, limit=50, match="all", **more)
-    return [hit.path for hit in (await search(snapshot, asked)).results]
+    return [hit.path for hit in (await search_in(snapshot, asked)).results]
 
 
 @pytest.mark.parametrize(
@@ -66,9 +66,9 @@ async def test_a_note_with_that_name_comes_first(snapshot: Snapshot):
 
 async def test_the_result_is_the_chunk_with_most_words(snapshot: Snapshot):
     asked = SearchQuery("the beds", match="all")
-    (hit,) = (await search(snapshot, asked)).results
+    (hit,) = (await search_in(snapshot, asked)).results
     assert (hit.chunk_index, hit.heading_path) == (1, ("Frost", "B"))
-    (hit,) = (await search(snapshot, SearchQuery("cold snap", match="all"))).results
+    (hit,) = (await search_in(snapshot, SearchQuery("cold snap", match="all"))).results
     assert (hit.type, hit.chunk_index) == ("note", None)
 
 
@@ -83,11 +83,11 @@ async def test_all_words_are_lexical(snapshot: Snapshot):
 
 
 async def test_only_the_best_candidates_are_verified(snapshot: Snapshot, monkeypatch):
-    monkeypatch.setattr("vault_agent.search.lexical.CANDIDATES", 1)
-    answer = await search(snapshot, SearchQuery("fleeced", limit=5, match="all"))
+    monkeypatch.setattr("vault_agent.search.every_word.CANDIDATES", 1)
+    answer = await search_in(snapshot, SearchQuery("fleeced", limit=5, match="all"))
     assert answer.truncated
     monkeypatch.undo()
-    answer = await search(snapshot, SearchQuery("fleeced", limit=5, match="all"))
+    answer = await search_in(snapshot, SearchQuery("fleeced", limit=5, match="all"))
     assert not answer.truncated
 
 
@@ -97,18 +97,18 @@ async def test_pages_follow_each_other(tmp_path: Path, match: str):
     for number in range(25):
         vault.write(f"{number:02}.md", f"# Note {number}\n\nfrost {'fleece ' * number}\n")
     async with indexed(vault) as snapshot:
-        whole = await search(snapshot, SearchQuery("frost", limit=50, match=match))
+        whole = await search_in(snapshot, SearchQuery("frost", limit=50, match=match))
         seen: list[str] = []
         revision = None
         for left in (True, True, False):
             asked = SearchQuery("frost", limit=10, match=match, offset=len(seen), revision=revision)
-            page = await search(snapshot, asked)
+            page = await search_in(snapshot, asked)
             seen += [hit.path for hit in page.results]
             revision = page.revision
             assert (page.has_more, page.limit) == (left, 10)
         assert seen == [hit.path for hit in whole.results]
         with pytest.raises(InvalidRequest) as refused:
-            await search(snapshot, SearchQuery("frost", offset=10, revision="0.0"))
+            await search_in(snapshot, SearchQuery("frost", offset=10, revision="0.0"))
         assert refused.value.code == "CURSOR_EXPIRED"
 
 
@@ -122,7 +122,7 @@ async def test_the_pages_end_after_the_last_ranked_result(tmp_path: Path, match:
     async with indexed(vault) as snapshot:
         for offset, left in ((0, True), (MAX_RANKED - 50, False), (MAX_RANKED, False)):
             asked = SearchQuery("frost", limit=50, match=match, offset=offset)
-            page = await search(snapshot, asked)
+            page = await search_in(snapshot, asked)
             assert page.has_more is left
 
 
@@ -150,10 +150,10 @@ async def test_a_result_has_its_lines_and_the_line_of_the_match(snapshot: Snapsh
     """As with the other ways to match: a result is shown as `path:line`."""
     for match in ("best", "all"):
         query = SearchQuery("beds the", limit=1, match=match)
-        (hit,) = (await search(snapshot, query)).results
+        (hit,) = (await search_in(snapshot, query)).results
         assert (hit.path, hit.start_line, hit.end_line, hit.line) == ("frost.md", 8, 10, 10)
 
 
 async def test_a_result_by_its_name_alone_has_no_line(snapshot: Snapshot):
-    (hit,) = (await search(snapshot, SearchQuery("snap", limit=1, match="all"))).results
+    (hit,) = (await search_in(snapshot, SearchQuery("snap", limit=1, match="all"))).results
     assert (hit.type, hit.start_line, hit.line) == ("note", None, None)

@@ -12,7 +12,7 @@ from tests.support.local_model import LocalModel, status
 
 from vault_agent.model.search import RERANKED, Answer, SearchQuery, Weights
 from vault_agent.models.reranker import Reranker, RerankerSettings
-from vault_agent.search.search import search
+from vault_agent.search.search import search_in
 from vault_agent.store.current import Snapshot
 
 NOTES = 35
@@ -50,7 +50,7 @@ async def pages(
     answer: Answer | None = None
     while answer is None or answer.has_more:
         query = SearchQuery(text, rerank=True, offset=len(found), **options)
-        answer = await search(snapshot, query, reranker=reranker)
+        answer = await search_in(snapshot, query, reranker=reranker)
         found += [hit.path for hit in answer.results]
     return found
 
@@ -90,8 +90,8 @@ async def test_an_explanation_has_the_relevance_and_the_place_before(
 ):
     endpoint.relevance = lambda _query, text: 0.98765 if "mark9" in text else 0.1
     query = SearchQuery("frost rain", rerank=True, explain=True)
-    plain = (await search(snapshot, query)).results
-    hits = (await search(snapshot, query, reranker=reranker)).results
+    plain = (await search_in(snapshot, query)).results
+    hits = (await search_in(snapshot, query, reranker=reranker)).results
     assert hits[0].path == "n09.md"
     assert hits[0].explanation["reranked"]["relevance"] == 0.9877
     place = int(hits[0].explanation["reranked"]["placeBefore"])
@@ -119,7 +119,7 @@ async def test_nothing_is_sent_for_operators_other_searches_and_single_results(
         SearchQuery("frost rain", rerank=True, match="all"),
         SearchQuery("frost rain"),
     ):
-        assert (await search(snapshot, query, reranker=reranker)).results
+        assert (await search_in(snapshot, query, reranker=reranker)).results
     assert endpoint.reranked == []
 
 
@@ -128,8 +128,8 @@ async def test_a_reranker_that_fails_leaves_the_order_with_a_warning(
 ):
     endpoint.always = status(500)
     query = SearchQuery("frost rain", rerank=True)
-    plain = await search(snapshot, query)
-    answer = await search(snapshot, query, reranker=reranker)
+    plain = await search_in(snapshot, query)
+    answer = await search_in(snapshot, query, reranker=reranker)
     assert answer.results == plain.results
     (warning,) = answer.warnings
     assert warning.code == "RERANK_UNAVAILABLE"

@@ -11,7 +11,7 @@ from tests.search.opened import indexed, opened
 from tests.support.index_runs import Vault
 
 from vault_agent.model.search import Hit, SearchQuery
-from vault_agent.search.search import search
+from vault_agent.search.search import search_in
 from vault_agent.store.current import Snapshot
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")  # that of `snapshot`
@@ -50,7 +50,7 @@ async def snapshot(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Sn
 
 
 async def hits(snapshot: Snapshot, query: str, **more) -> Sequence[Hit]:
-    return (await search(snapshot, SearchQuery(query, limit=10, **more))).results
+    return (await search_in(snapshot, SearchQuery(query, limit=10, **more))).results
 
 
 async def found(snapshot: Snapshot, query: str, **more) -> list[str]:

@@ -15,7 +15,7 @@ from tests.support.index_runs import Vault
 from vault_agent.config.sections import SearchSettings
 from vault_agent.model.search import SearchQuery, Weights
 from vault_agent.search.rank import Ranked, weigh
-from vault_agent.search.search import search
+from vault_agent.search.search import search_in
 from vault_agent.store.current import Snapshot
 
 NOW = datetime(2026, 5, 20, tzinfo=UTC)
@@ -45,7 +45,7 @@ async def snapshot(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIter
 
 async def paths(snapshot: Snapshot, weights: Weights, **options: int) -> list[str]:
     query = SearchQuery("late beds", weights=weights, **options)
-    found = await search(snapshot, query)
+    found = await search_in(snapshot, query)
     return [hit.path for hit in found.results if hit.path != "other.md"]
 
 
@@ -72,10 +72,10 @@ async def test_results_are_in_the_order_of_the_weights(
 async def test_an_explanation_has_the_weights(snapshot: Snapshot):
     weights = FOLDERS._replace(half_life=30)
     query = SearchQuery("late beds", weights=weights, explain=True)
-    found = {hit.path: hit.explanation or {} for hit in (await search(snapshot, query)).results}
+    found = {hit.path: hit.explanation or {} for hit in (await search_in(snapshot, query)).results}
     assert found["Archive/best/b.md"]["weights"] == {"folder": 2.0, "recency": 0.75}
     assert found["Archived/c.md"]["weights"] == {"folder": 1.0, "recency": 0.5}
-    plain = await search(snapshot, SearchQuery("late beds", explain=True))
+    plain = await search_in(snapshot, SearchQuery("late beds", explain=True))
     assert all("weights" not in (hit.explanation or {}) for hit in plain.results)
 
 

@@ -9,7 +9,7 @@ from tests.search.opened import indexed
 from tests.support.index_runs import Vault
 
 from vault_agent.model.search import SearchQuery
-from vault_agent.search.search import search
+from vault_agent.search.search import search_in
 from vault_agent.store.current import Snapshot
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")  # that of `snapshot`
@@ -28,7 +28,7 @@ for number in range(5):
 
 
 async def found(snapshot: Snapshot, query: str) -> list[str]:
-    answer = await search(snapshot, SearchQuery(query, limit=20))
+    answer = await search_in(snapshot, SearchQuery(query, limit=20))
     return [hit.path for hit in answer.results]
 
 
@@ -46,7 +46,7 @@ async def test_email_is_found_with_and_without_its_hyphen(snapshot: Snapshot, qu
 
 
 async def test_a_word_that_notes_write_as_two_is_not_unknown(snapshot: Snapshot):
-    answer = await search(snapshot, SearchQuery("healthcheck", limit=20))
+    answer = await search_in(snapshot, SearchQuery("healthcheck", limit=20))
     assert [hit.path for hit in answer.results] == ["hyphen.md"]
     assert answer.unknown == ()
 

@@ -14,7 +14,7 @@ from tests.support.index_runs import Vault
 
 from vault_agent.errors import Failed, IndexUnavailable
 from vault_agent.model.search import SearchQuery
-from vault_agent.search.search import search
+from vault_agent.search.search import search_in
 from vault_agent.store.current import READERS, CurrentIndex
 from vault_agent.store.directory import IndexDirectory
 
@@ -52,7 +52,7 @@ async def test_searches_cancelled_at_any_moment_return_their_connections(tmp_pat
 
     async def ask() -> None:
         async with index.snapshot() as snapshot:
-            await search(snapshot, SearchQuery("words qwertzuiop asdfghjkl"))
+            await search_in(snapshot, SearchQuery("words qwertzuiop asdfghjkl"))
 
     for number in range(200):
         task = asyncio.create_task(ask())

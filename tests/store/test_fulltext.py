@@ -20,13 +20,13 @@ from vault_agent.model.notes import Chunk, ParsedNote
 from vault_agent.model.search import Filters
 from vault_agent.search.query import compile_query
 from vault_agent.store.failures import guarded
-from vault_agent.store.fulltext import searching as engine
-from vault_agent.store.fulltext.reader import FulltextReader
-from vault_agent.store.fulltext.schema import to_fulltext
-from vault_agent.store.fulltext.searching import (
+from vault_agent.store.fulltext import candidates as engine
+from vault_agent.store.fulltext.candidates import (
     RevisionRows,
     SearchStopped,
 )
+from vault_agent.store.fulltext.reader import FulltextReader
+from vault_agent.store.fulltext.schema import to_fulltext
 from vault_agent.store.fulltext.writer import FulltextWriter
 from vault_agent.text.terms import terms
 
@@ -519,7 +519,7 @@ def test_filtered_chunks_are_ranked_independently_of_other_notes(
     }.get(filters, Filters(tags=(filters,)))
     compiled = compile_query(query)
     admitted = crowd.admitted(asked, query=compiled)
-    search = engine.Search(
+    search = engine.CandidateSearch(
         crowd._notes, crowd._chunks, compiled, None, engine.NoteLimits(), lambda: False
     )
     everything = crowd._chunks._best(search._text_query(), 10_000)

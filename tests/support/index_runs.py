@@ -27,8 +27,8 @@ from vault_agent.model.warning import Warning
 from vault_agent.store.current import CurrentIndex
 from vault_agent.store.database import check_pages, open_reader
 from vault_agent.store.directory import IndexDirectory
+from vault_agent.store.fulltext.candidates import RevisionRows
 from vault_agent.store.fulltext.reader import FulltextReader
-from vault_agent.store.fulltext.searching import RevisionRows
 from vault_agent.store.index import links
 from vault_agent.store.index import notes as stored_notes
 from vault_agent.store.index.meta import old_rows, read_meta

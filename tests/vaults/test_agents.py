@@ -51,7 +51,8 @@ async def vault_of(app: App, scope: Scope = DESK) -> OpenVault:
 
 async def paths(vault: OpenVault) -> list[str]:
     return sorted(
-        path for path, _ in await vault.read(lambda snapshot: snapshot.read(stored_notes.names))
+        path
+        for path, _ in await vault.reader.read(lambda snapshot: snapshot.read(stored_notes.names))
     )
 
 

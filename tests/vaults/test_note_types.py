@@ -74,7 +74,7 @@ async def test_a_note_without_a_type_gets_that_of_its_folder(world: RegisteredVa
     async with world.app() as app:
         vault = await app.vaults.open("project:app")
         await indexed(vault)
-        found = await vault.read_with_warnings(list_notes, ListQuery(), None)
+        found = await vault.reader.read_with_warnings(list_notes, ListQuery(), None)
         assert {note.path: note.type for note in found.notes} == {
             "journals/2026-02-13-session-abc12345.md": "journal",
             "modules/cost-tracker.md": "module",
@@ -105,7 +105,7 @@ async def test_other_vaults_keep_what_is_written(world: RegisteredVaults):
             (app.vaults.default, "decisions/parsing.md"),
             (other, "decisions/a.md"),
         ):
-            found = await vault.read_with_warnings(list_notes, ListQuery(), None)
+            found = await vault.reader.read_with_warnings(list_notes, ListQuery(), None)
             assert {note.path: note.type for note in found.notes}[path] is None
         assert await targets(other, "b.md") == [None]
         assert await targets(app.vaults.default, "notes/plain.md") == [None, None, None]
@@ -127,7 +127,7 @@ async def test_links_find_a_note_by_its_id_and_by_type_and_name(world: Registere
             "bugs/crash.md",
             "modules/cost-tracker.md",
         ]
-        named = await vault.read(resolve, "[[module-cost-tracker]]", roots=vault.roots)
+        named = await vault.reader.read(resolve, "[[module-cost-tracker]]", roots=vault.roots)
         assert [each.path for each in named.notes] == ["modules/cost-tracker.md"]
         shown = await vault.read_files(note_file.read_whole, identify(journal), allow_large=False)
         assert shown.metadata.aliases == ()

@@ -261,7 +261,7 @@ async def test_an_index_is_rebuilt_once_when_a_read_meets_damage(root: Path):
         for _ in range(2):
             jobs = len(await vault.jobs.list())
             results = await asyncio.gather(
-                *(vault.read(meet_damage) for _ in range(3)), return_exceptions=True
+                *(vault.reader.read(meet_damage) for _ in range(3)), return_exceptions=True
             )
             assert all(isinstance(result, IndexUnavailable) for result in results)
             rebuild = await last_job(vault, jobs + 1)
@@ -278,7 +278,7 @@ async def test_an_index_is_rebuilt_though_the_record_of_jobs_is_damaged_too(root
         [record] = (root.parent / "data").glob("**/jobs.db")
         record.write_bytes(os.urandom(record.stat().st_size))
         with pytest.raises(IndexUnavailable):
-            await vault.read(meet_damage)
+            await vault.reader.read(meet_damage)
 
         async def hits() -> Sequence[Hit]:
             with suppress(IndexUnavailable):
@@ -295,7 +295,7 @@ async def test_a_rebuild_that_fails_after_damage_is_not_repeated(root: Path):
     async with opened(root) as vault:
         away = root.rename(root.with_name("away"))
         with pytest.raises(IndexUnavailable):
-            await vault.read(meet_damage)
+            await vault.reader.read(meet_damage)
         rebuild = await last_job(vault, 2)
         assert (rebuild.kind, rebuild.state) == (JobKind.REINDEX, JobState.FAILED)
         with pytest.raises(IndexUnavailable, match="reindex"):

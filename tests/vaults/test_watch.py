@@ -68,10 +68,10 @@ async def test_until_the_vault_was_looked_at_a_search_tells_how_old_the_index_is
 ):
     async with watched(root):
         pass
-    go_on, look = asyncio.Event(), Runs.index_watched
+    raise_if_stopped, look = asyncio.Event(), Runs.index_watched
 
     async def wait_and_look(self: Runs, *arguments: Any) -> None:
-        await go_on.wait()
+        await raise_if_stopped.wait()
         await look(self, *arguments)
 
     monkeypatch.setattr(Runs, "index_watched", wait_and_look)
@@ -82,7 +82,7 @@ async def test_until_the_vault_was_looked_at_a_search_tells_how_old_the_index_is
         vault = app.vaults.default
         await eventually_async(lambda: vault.watch.is_live)
         assert (await vault.search(SearchQuery("quinces"))).indexed_at is not None
-        go_on.set()
+        raise_if_stopped.set()
         await eventually_async(lambda: vault.watch.is_current)
         assert (await vault.search(SearchQuery("quinces"))).indexed_at is None
 
@@ -323,7 +323,7 @@ async def test_a_change_that_waits_too_long_is_a_warning_of_searches(
         answer = await vault.search(SearchQuery("note"))
         [warning] = [each for each in answer.warnings if each.code == "INDEX_BEHIND"]
         assert warning.details["pending"] == 1
-        listed = await vault.read_with_warnings(list_notes, ListQuery(), None)
+        listed = await vault.reader.read_with_warnings(list_notes, ListQuery(), None)
         assert [warning.code for warning in listed.warnings] == ["INDEX_BEHIND"]
         assert (await vault.health()).status == "ok"
         vault.watch._scan_soon()

@@ -74,11 +74,11 @@ async def test_a_note_that_was_just_made_is_there(root: Path, monkeypatch: pytes
         late = replace(CREATE, wait_ms=0)
         made = await vault.writer.create("New/Jam.md", late, b"quinces\n")
         assert not made.index.indexed
-        note = await vault.read(lambda now: now.read(named_note, identify("New/Jam.md")))
+        note = await vault.reader.read(lambda now: now.read(named_note, identify("New/Jam.md")))
         assert note.path == "New/Jam.md"
         await vault.writer.create("Other.md", late, b"plums\n")
         with pytest.raises(NotFound, match="NOTE_NOT_FOUND"):
-            await vault.read(lambda now: now.read(named_note, identify("None.md")))
+            await vault.reader.read(lambda now: now.read(named_note, identify("None.md")))
 
 
 async def test_a_reply_waits_until_searches_find_the_change(root: Path):

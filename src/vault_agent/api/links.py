@@ -80,7 +80,7 @@ async def links(call: CallContext, request: LinksRequest) -> Result[LinksPage]:
     """List the links of a note in the order in which they are written."""
     page = page_of(call.vault, request, positions=2)
     kinds = tuple(request.kind.split(",")) if request.kind else None
-    listed = await call.vault.read_with_warnings(
+    listed = await call.vault.reader.read_with_warnings(
         link_lists.links, request.note_id, page, status=request.status, kinds=kinds
     )
     entries, fields = fit_page(call.vault, request, listed)
@@ -111,7 +111,7 @@ async def _across(call: CallContext, links: tuple[NoteLink, ...]) -> tuple[NoteL
 async def backlinks(call: CallContext, request: BacklinksRequest) -> Result[BacklinksPage]:
     """List the notes that link to a note or an attachment, with the places of the links."""
     page = page_of(call.vault, request)
-    listed = await call.vault.read_with_warnings(
+    listed = await call.vault.reader.read_with_warnings(
         link_lists.backlinks, request.note_id, page, contexts=request.contexts
     )
     entries, fields = fit_page(call.vault, request, listed)
@@ -122,7 +122,7 @@ async def backlinks(call: CallContext, request: BacklinksRequest) -> Result[Back
 @operation("GET", "/notes/{noteId}/mentions", listed="mentions")
 async def mentions(call: CallContext, request: MentionsRequest) -> Result[Mentions]:
     """List the notes that name a note without a link to it."""
-    listed = await call.vault.read_with_warnings(
+    listed = await call.vault.reader.read_with_warnings(
         find_mentions, request.note_id, limit=request.limit, linked=request.linked
     )
     data = Mentions(listed.revision, listed.total or 0, listed.more, listed.entries)
@@ -147,12 +147,12 @@ async def broken_links(call: CallContext, request: BrokenLinksRequest) -> Result
 @operation("GET", "/tags", listed="tags", for_named_agents=True)
 async def tags(call: CallContext, request: TreeQuery) -> Result[TagTree]:
     """Return the tree of tags with the number of notes of each."""
-    tree = await call.vault.read(lists.tag_tree, request)
+    tree = await call.vault.reader.read(lists.tag_tree, request)
     return Result(tree, call.vault.links.warnings())
 
 
 @operation("GET", "/folders", listed="folders", for_named_agents=True)
 async def folders(call: CallContext, request: TreeQuery) -> Result[FolderTree]:
     """Return the tree of folders with the number of notes in each."""
-    tree = await call.vault.read(lists.folder_tree, request)
+    tree = await call.vault.reader.read(lists.folder_tree, request)
     return Result(tree, call.vault.links.warnings())

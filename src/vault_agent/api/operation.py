@@ -214,7 +214,7 @@ async def perform(operation: Operation[Sent, Got], call: CallContext, request: S
     """
     if call.caller.is_named_agent and not operation.for_named_agents:
         raise NotFound("ROUTE_NOT_FOUND", "There is no such operation.", remedy="")
-    if operation.needs == _WRITE and call.vault.is_excepted_from_writes:
+    if operation.needs == _WRITE and call.vault.is_read_only:
         if call.vault.name is not None:
             raise Forbidden("VAULT_READ_ONLY", "The notes of this vault are never changed.")
         # The default vault has no name, and is closed only without `write.folders`.
@@ -252,7 +252,7 @@ async def _with_note_ids(call: CallContext, request: Sent) -> Sent:
     if not names:
         return request
     note_ids = {
-        name: await call.vault.read(note_with_id, value.removeprefix(_BY_ID))
+        name: await call.vault.reader.read(note_with_id, value.removeprefix(_BY_ID))
         for name, value in names.items()
     }
     return replace(request, **note_ids)  # type: ignore[type-var]

@@ -150,7 +150,7 @@ async def chunk(call: CallContext, request: ChunkRequest) -> Result[ChunkContent
     """Return one chunk as it was indexed, without frontmatter."""
     vault = call.vault
     place = request.note_id, request.chunk_index
-    return Result(await vault.read(read_chunk, *place, warnings=vault.warnings()))
+    return Result(await vault.reader.read(read_chunk, *place, warnings=vault.reader.warnings()))
 
 
 @operation("GET", "/attachments/{path}", media=(JSON, OCTETS), tagged=True, ranged=True)

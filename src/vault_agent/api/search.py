@@ -125,7 +125,7 @@ _List = TypeVar("_List", NoteList, TaskList)
 async def resolve(call: CallContext, request: ResolveRequest) -> Result[NamedNotes]:
     """Find the notes that a path, name, title, link or ID means."""
     try:
-        named = await call.vault.read(
+        named = await call.vault.reader.read(
             find_named,
             request.name,
             open_root=call.vault.open_root,
@@ -134,7 +134,7 @@ async def resolve(call: CallContext, request: ResolveRequest) -> Result[NamedNot
             attachments=True,
         )
     except NotFound as error:
-        folder = call.vault.excluded_folder(call.vault.scope.outer(request.name))
+        folder = call.vault.excluded_folder(call.vault.scope.from_caller(request.name))
         if error.code != "NOTE_NOT_FOUND" or folder is None:
             raise
         raise NotFound(
@@ -154,7 +154,7 @@ async def notes(call: CallContext, request: ListQuery) -> Result[NoteList]:
     kind = int if request.sort is Sort.CONNECTIONS else str
     position = position_of(call.vault, request, kind, str)
     start = ListPlace(position[0], str(position[1])) if position else None
-    page = await call.vault.read_with_warnings(list_notes, request, start)
+    page = await call.vault.reader.read_with_warnings(list_notes, request, start)
     rows = page.notes
     if (name := call.vault.name) is not None:
         rows = tuple(replace(row, vault=name) for row in rows)
@@ -166,7 +166,7 @@ async def tasks(call: CallContext, request: TaskQuery) -> Result[TaskList]:
     """List the tasks of notes, in the order of paths and lines."""
     position = position_of(call.vault, request, str, int)
     start = TaskPlace(str(position[0]), int(position[1])) if position else None
-    page = await call.vault.read_with_warnings(list_tasks, request, start)
+    page = await call.vault.reader.read_with_warnings(list_tasks, request, start)
     return _page(call.vault, request, page, tasks=page.tasks)
 
 
@@ -187,7 +187,7 @@ async def context(call: CallContext, request: ContextRequest) -> Result[Context]
     """Gather excerpts of notes for a prompt, within a number of tokens."""
     vault = call.vault
     indexing = vault.jobs.is_indexing
-    excerpts = await vault.read_with_warnings(
+    excerpts = await vault.reader.read_with_warnings(
         gather, request, roots=vault.roots, embedder=vault.embedder, indexing=indexing
     )
     return Result(excerpts)
@@ -200,7 +200,7 @@ async def grep(call: CallContext, request: GrepQuery) -> Result[GrepAnswer]:
     if position := position_of(call.vault, request, str, int, int):
         start = GrepPlace(str(position[0]), int(position[1]), int(position[2]))
     async with call.vault.grep_turns:
-        answer = await call.vault.read_with_warnings(
+        answer = await call.vault.reader.read_with_warnings(
             find_lines, request, seconds=_REGEX_SECONDS, start=start
         )
     if answer.place is not None:

@@ -1,6 +1,6 @@
 """The one table of settings: a class for each section, with a field for each setting.
 
-`make docs` makes `setting_names.json`, the example of the config file and the page of settings
+`make docs` makes `generated_settings.json`, the example of the config file and the page of settings
 from it. The program knows a setting only after that: it takes the names from the JSON file.
 `config set` checks values by the classes. The types of the fields are at the top.
 """

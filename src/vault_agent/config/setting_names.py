@@ -1,7 +1,7 @@
 """The names of all settings, without pydantic, so that simple commands start fast.
 
-`sections.py` is the table of settings. `make docs` writes `setting_names.json` from it, and a test
-compares the two.
+`sections.py` is the table of settings. `make docs` writes `generated_settings.json`
+from it, and a test compares the two.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ class Setting(NamedTuple):
         return ENV_PREFIX + self.name.replace(".", "_").upper()
 
 
-_ROWS = json.loads(Path(__file__).with_name("setting_names.json").read_bytes())
+_ROWS = json.loads(Path(__file__).with_name("generated_settings.json").read_bytes())
 SETTINGS: dict[str, Setting] = {name: Setting(name, **row) for name, row in _ROWS.items()}
 SECTIONS = tuple(dict.fromkeys(setting.section for setting in SETTINGS.values()))
 ENVIRONMENT: dict[str, Setting] = {setting.environment: setting for setting in SETTINGS.values()}

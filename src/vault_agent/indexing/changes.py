@@ -49,12 +49,12 @@ class Stored:
     attachments: frozenset[str]  # paths of all attachments
     paths: Collection[str] | None  # the fields above have files at or below these; None: all
 
-    def entries(self, *, with_unread: bool = True) -> dict[str, FileEntry]:
-        """Return the files by path, indexed and left out, with or without the unread ones."""
+    def entries(self, *, without_unread: bool = False) -> dict[str, FileEntry]:
+        """Return the files by path, indexed and left out, or those that were read."""
         entries = {path: file.entry for path, file in self.files.items()}
         left_out = self.left_out.items()
         return entries | {
-            path: entry for path, (entry, unread) in left_out if with_unread or not unread
+            path: entry for path, (entry, unread) in left_out if not (without_unread and unread)
         }
 
 
@@ -229,11 +229,10 @@ def _is_plain(path: str) -> bool:
 def _compare(stored: Stored | None, scanned: Scan, request: UpdateIndex) -> Changes:
     files = stored.files if stored else {}
     left_out = stored.left_out if stored else {}
-    # A run that someone has asked for tries unread files again. The runs of the watch, which are
-    # many, try such a file again only when it has changed.
-    # What the baseline lacks counts as added.
+    # A run that someone has asked for tries unread files again: what the baseline lacks counts as
+    # added. The runs of the watch, which are many, try such a file again only when it has changed.
     retries = not request.by_watch
-    baseline = stored.entries(with_unread=not retries) if stored else {}
+    baseline = stored.entries(without_unread=retries) if stored else {}
     seen = diff(baseline, request.spec.to_index(scanned), scanned.unlisted)
     # Without files that are missing or read again. The run adds those that it reads in vain.
     still_left_out = {path: left_out[path] for path in baseline.keys() & left_out.keys()}

@@ -65,12 +65,12 @@ async def named_note(view: View, path: str) -> tuple[NamedNote, NamedNotes]:
 
 def note_at(view: View, path: str) -> NamedNote:
     """Return the note at a path of the vault, which need not be in the index."""
-    return NamedNote(identify(path), view.caller.scope.inner(path), "", "path")
+    return NamedNote(identify(path), view.caller.scope.to_caller(path), "", "path")
 
 
 def file_of(view: View, note: NamedNote) -> dict[str, str]:
     """Return the fields of a request for the current file of a note."""
-    return {"noteId": note.note_id, "path": view.caller.scope.outer(note.path)}
+    return {"noteId": note.note_id, "path": view.caller.scope.from_caller(note.path)}
 
 
 HASH_DIGITS = 16

@@ -46,9 +46,9 @@ async def complete_path(view: View, begun: str) -> list[str]:
     wanted = fold(begun)
     completions: list[str] = []
     scope = view.caller.scope
-    paths: tuple[str, ...] = (scope.start,) if scope.start else ()
+    paths: tuple[str, ...] = (scope.root_folder,) if scope.root_folder else ()
     if wanted and not set(begun) & set("*?"):
-        outer = scope.outer(begun)
+        outer = scope.from_caller(begun)
         # By the name of the file, by the path, or by a folder above it.
         paths = (f"*{begun}*", f"/{outer}*", f"/{outer}*/**")
     request = {"path": paths, "limit": 200}
@@ -57,7 +57,7 @@ async def complete_path(view: View, begun: str) -> list[str]:
     except VaultAgentError:
         return []
     for note in notes:
-        inner = scope.inner(note.path)
+        inner = scope.to_caller(note.path)
         if fold(inner).startswith(wanted) or fold(stem(inner)).startswith(wanted):
             completions.append(quote(visible(inner), safe="/"))
     return completions[:MAX_COMPLETIONS]

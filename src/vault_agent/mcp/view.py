@@ -67,7 +67,7 @@ class View:
         `vault` is that of a result of several vaults.
         """
         prefix = IN_GLOBAL if vault == GLOBAL else self.prefix
-        return prefix + visible(self.caller.scope.inner(path))
+        return prefix + visible(self.caller.scope.to_caller(path))
 
     def of_client(self, client: str) -> Self:
         """Return the view of a program by its name, for the log of writes."""
@@ -98,7 +98,7 @@ class View:
         if path in ("", "."):
             return []
         # A glob without a slash is matched with file names in any folder.
-        return [path if "/" not in path and "*" in path else self.caller.scope.outer(path)]
+        return [path if "/" not in path and "*" in path else self.caller.scope.from_caller(path)]
 
     @property
     def rights(self) -> frozenset[Right]:

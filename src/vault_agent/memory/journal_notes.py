@@ -248,7 +248,7 @@ async def notes_of(vault: OpenVault) -> VaultNotes:
     Raises:
         IndexUnavailable: if there is no index, or it cannot be read.
     """
-    async with vault.snapshot() as snapshot:
+    async with vault.reader.snapshot() as snapshot:
         rows = await snapshot.read(lists.read_facts)
         names = dict(await snapshot.read(stored_notes.names))
     resolver = LinkResolver(names.items())
@@ -349,7 +349,7 @@ async def _read(writer: VaultWriter, path: str) -> bytes | None:
 async def _indexed(vault: OpenVault, session_id: str) -> str | None:
     """Return where the index knows the journal of a session, or None."""
     try:
-        async with vault.snapshot() as snapshot:
+        async with vault.reader.snapshot() as snapshot:
             rows = await snapshot.read(lists.read_facts)
     except IndexUnavailable:
         return None

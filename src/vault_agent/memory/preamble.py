@@ -419,7 +419,7 @@ async def _chunks_of(
             keys += range(first, first + min(note.chunk_count, _MAX_CHUNKS))
         else:
             keys.append(first + places.get(scored.address, 0))
-    async with vault.snapshot() as snapshot:
+    async with vault.reader.snapshot() as snapshot:
         stored = await snapshot.read(stored_notes.chunks, keys)
     chunks: dict[int, list[StoredChunk]] = {rowid: [] for rowid in rows}
     for chunk in sorted(stored.values()):

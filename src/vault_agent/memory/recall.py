@@ -466,7 +466,7 @@ def _remembered(
         day=candidate.day.isoformat() if candidate.day is not None else None,
         # A note of a person, or of an older version, may have secrets; prompts may not.
         text=redact(texts.get(scored.address, ""), more=secrets).text,
-        address=f"{GLOBAL}:{note.path}" if candidate.from_global else scope.inner(note.path),
+        address=f"{GLOBAL}:{note.path}" if candidate.from_global else scope.to_caller(note.path),
         files=note.files,
         from_global=candidate.from_global,
     )
@@ -489,7 +489,7 @@ def _fields_of(scored: Scored, scope: Scope = EVERYTHING) -> dict[str, Any]:
         "vault": scored.candidate.vault,
         "note_id": scored.candidate.note_id,
         "id": note.identifier,
-        "path": scope.inner(note.path),
+        "path": scope.to_caller(note.path),
         "title": note.title,
         "type": scored.candidate.type,
         "updated": note.updated,

@@ -13,19 +13,19 @@ class Scope:
 
     `folders` is () for the whole vault. `deny` has folders, and notes with or without their suffix.
     Both are vault-relative, and compared as names are: without letter case. The paths that a
-    caller sends and gets are relative to `start`, see `inner` and `outer`. A toolset whose calls
-    name a folder sets `base`, which takes the place of `start`: what is seen stays the same.
+    caller sends and gets are relative to `root_folder`. A toolset whose calls name a folder sets
+    `chosen_root` to it: the files that exist for the caller stay the same.
     """
 
     folders: tuple[str, ...] = ()
     deny: tuple[str, ...] = ()
-    base: str | None = None
+    chosen_root: str | None = None
 
     @property
-    def start(self) -> str:
-        """The folder that a caller's paths are relative to: `base`, the only folder, or ""."""
-        if self.base is not None:
-            return self.base
+    def root_folder(self) -> str:
+        """The chosen root, or else the only folder of `folders`, or "": the whole vault."""
+        if self.chosen_root is not None:
+            return self.chosen_root
         return self.folders[0] if len(self.folders) == 1 else ""
 
     def contains(self, path: str) -> bool:
@@ -41,18 +41,18 @@ class Scope:
         """Whether a folder is or contains one of `folders`, so that a walk must enter it."""
         return any(f"{fold(mine)}/".startswith(f"{fold(folder)}/") for mine in self.folders)
 
-    def inner(self, path: str) -> str:
-        """Return a path of the vault relative to `start`, or as it is if it is not below that."""
-        before = f"{self.start}/"
-        if not self.start or path.startswith(before):
-            return path.removeprefix(before) if self.start else path
+    def to_caller(self, path: str) -> str:
+        """Return a path relative to `root_folder`, or the vault's own if it is not below that."""
+        before = f"{self.root_folder}/"
+        if not self.root_folder or path.startswith(before):
+            return path.removeprefix(before) if self.root_folder else path
         if not fold(path).startswith(fold(before)):
             return path
         return path.split("/", before.count("/"))[-1]
 
-    def outer(self, path: str) -> str:
-        """Return a path relative to `start` as a path of the vault."""
-        return f"{self.start}/{path}".rstrip("/") if self.start else path
+    def from_caller(self, path: str) -> str:
+        """Return a path relative to `root_folder` as a path of the vault."""
+        return f"{self.root_folder}/{path}".rstrip("/") if self.root_folder else path
 
 
 EVERYTHING = Scope()

@@ -20,7 +20,7 @@ from vault_agent.model.identifiers import CHUNK_BITS
 from vault_agent.model.search import Context, ContextSource, Filters, SearchQuery
 from vault_agent.model.warning import Warning
 from vault_agent.search.resolve import resolve
-from vault_agent.search.search import search
+from vault_agent.search.search import search_in
 from vault_agent.store.current import SnapshotOutdated
 from vault_agent.store.index import documents
 from vault_agent.store.index import links as stored_links
@@ -99,7 +99,7 @@ async def gather(
             paths = () if query.path is None else (query.path,)
             filters = Filters(paths=paths, tags=query.tags)
             search_query = SearchQuery(query.query, limit=query.limit, filters=filters)
-            answer = await search(snapshot, search_query, embedder=embedder, indexing=indexing)
+            answer = await search_in(snapshot, search_query, embedder=embedder, indexing=indexing)
             warnings += [warning for warning in answer.warnings if warning not in warnings]
             searches.append([await _result(snapshot, number, hit) for hit in answer.results])
     entries, cut = _chosen(reads, searches, request.max_tokens)
@@ -131,14 +131,18 @@ async def _read(
     note, chunks = await snapshot.read(_note_and_chunks, named.notes[0].note_id)
     section = query.section or named.heading
     if section is None:
-        return _Excerpt(number, snapshot.scope.inner(note.path), "", tuple(chunks), numbered=False)
+        return _Excerpt(
+            number, snapshot.scope.to_caller(note.path), "", tuple(chunks), numbered=False
+        )
     anchors = await snapshot.read(stored_links.anchors, [note.rowid]) or {}
     inside = section_chunks(chunks, anchors.get(note.rowid, []), section)
     if not inside:
         headings = list(dict.fromkeys(" > ".join(chunk.heading_path) for chunk in chunks))
         details = {"query": number, "headings": [heading for heading in headings if heading][:20]}
         return Warning.of(code, "The note has no such heading.", details)
-    return _Excerpt(number, snapshot.scope.inner(note.path), section, tuple(inside), numbered=True)
+    return _Excerpt(
+        number, snapshot.scope.to_caller(note.path), section, tuple(inside), numbered=True
+    )
 
 
 def _note_and_chunks(
@@ -190,7 +194,7 @@ def section_chunks(
 async def _result(snapshot: Snapshot, number: int, hit: Hit) -> _Excerpt:
     _, chunks = await snapshot.read(_note_and_chunks, hit.note_id, hit.chunk_index or 0, 1)
     heading = " > ".join(hit.heading_path)
-    path = snapshot.scope.inner(hit.path)
+    path = snapshot.scope.to_caller(hit.path)
     return _Excerpt(number, path, heading, tuple(chunks), numbered=True)
 
 

@@ -18,7 +18,7 @@ from vault_agent.model.search import GrepAnswer, GrepLine, GrepPlace
 from vault_agent.model.warning import Warning
 from vault_agent.search.lists import admitted, note_of_cursor
 from vault_agent.search.warnings import filter_warnings
-from vault_agent.store.fulltext.searching import go_on
+from vault_agent.store.fulltext.candidates import raise_if_stopped
 from vault_agent.store.index import notes as stored_notes
 from vault_agent.text.names import shorten
 from vault_agent.text.pattern import UnsupportedPattern, compile_re2
@@ -97,7 +97,7 @@ def _scan(  # noqa: PLR0917 - private, one caller
             path = note_of_cursor(connection, start.note_id).path
             after, count = start.line, start.returned
         for note in stored_notes.note_texts(connection, path, passing):
-            go_on(stopped)
+            raise_if_stopped(stopped)
             if note.path != path:
                 path, after, count = note.path, 0, 0
             elif after == _EVERY_LINE:

@@ -352,7 +352,9 @@ async def folder_tree(snapshot: Snapshot, query: TreeQuery) -> FolderTree:
 
     def read(connection: Connection) -> FolderTree:
         paths = stored_notes.order(connection)
-        folders = [(note, snapshot.scope.inner(path).rpartition("/")[0]) for note, path in paths]
+        folders = [
+            (note, snapshot.scope.to_caller(path).rpartition("/")[0]) for note, path in paths
+        ]
         rows = [(fold(folder), folder, note) for note, folder in folders if folder]
         tree, truncated = _tree(FolderBranch, rows, query)
         return FolderTree(snapshot.revision, tree, len(folders) - len(rows), truncated)

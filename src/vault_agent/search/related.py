@@ -14,10 +14,11 @@ from vault_agent.model.lexical import LexicalQuery
 from vault_agent.model.modes import Linked, Mode, Reason
 from vault_agent.model.search import Answer, Filters
 from vault_agent.search import lexical
+from vault_agent.search.hits import hits_of, with_notes
 from vault_agent.search.rank import Ranked
 from vault_agent.search.resolve import named_chunk, named_note
 from vault_agent.search.warnings import fell_back, off
-from vault_agent.store.fulltext.searching import go_on
+from vault_agent.store.fulltext.candidates import raise_if_stopped
 from vault_agent.store.index import links
 from vault_agent.store.index import notes as stored_notes
 from vault_agent.text.terms import is_unit, terms
@@ -390,11 +391,11 @@ class _Search:
         if self._among is not None and not self._among:
             return ()
         shared = self._shared()
-        go_on(self._stopped)
+        raise_if_stopped(self._stopped)
         text = self._text(shared)
-        go_on(self._stopped)
+        raise_if_stopped(self._stopped)
         similar = self._linked_with_similar(text.scores)
-        notes = lexical.with_notes(
+        notes = with_notes(
             self._snapshot, text.notes, {*text.scores, *shared, *similar, *self._links}
         )
         path = self._subject.note.path
@@ -404,7 +405,7 @@ class _Search:
             (rowid for rowid in fused if rowid in notes),
             key=lambda rowid: (-fused[rowid].score, notes[rowid].path),
         )[: self._query.limit]
-        return lexical.hits(
+        return hits_of(
             self._snapshot,
             [_place(rowid, text, fused[rowid]) for rowid in order],
             notes,
@@ -449,7 +450,7 @@ class _Search:
         vector = self._subject.vector
         if self._mode is Mode.LEXICAL or vector is None:
             return words
-        go_on(self._stopped)
+        raise_if_stopped(self._stopped)
         nearby = self._near(vector, {*words.scores, *shared})
         meaning = scaled(
             {rowid: cosine - nearby.background for rowid, cosine in nearby.cosines.items()}
@@ -463,7 +464,7 @@ class _Search:
     def _words(self, shared: Collection[int]) -> _Text:
         fulltext = self._snapshot.fulltext
         compiled, whole = _compile(fulltext, self._subject)
-        ranking = lexical.ranked(
+        ranking = lexical.rank_by_words(
             self._snapshot,
             compiled,
             self._query.filters,

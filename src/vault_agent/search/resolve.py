@@ -123,8 +123,8 @@ async def resolve(
         odd = await _exact(snapshot, name)
         if odd is not None:
             return odd
-    if scope.start:  # to the caller, the scope's folder is the vault
-        roots = [f"{root}/{scope.start}" for root in roots]
+    if scope.root_folder:  # to the caller, the scope's folder is the vault
+        roots = [f"{root}/{scope.root_folder}" for root in roots]
     link = _read_link(name.strip())
     if source is not None and link is not None:
         note = await snapshot.read(_follow, source, link)
@@ -135,7 +135,7 @@ async def resolve(
     notes = await _by_id(snapshot, name.strip(), attachments=attachments)
     if not notes and wanted.path:
         match, notes = await snapshot.read(_by_path, wanted.path, scope, attachments=attachments)
-    exact = scope.outer(wanted.path)
+    exact = scope.from_caller(wanted.path)
     if open_root and is_note(exact) and not any(note.path == exact for note in notes):
         file = await in_thread(_file, open_root, exact)
         if file is not None:
@@ -151,7 +151,7 @@ async def resolve(
         )
     return NamedNotes(
         tuple(
-            NamedNote(note.id, scope.inner(note.path), note.title, match)
+            NamedNote(note.id, scope.to_caller(note.path), note.title, match)
             for note in notes[:MAX_NOTES]
         ),
         has_more=len(notes) > MAX_NOTES,
@@ -193,7 +193,9 @@ async def _exact(snapshot: Snapshot, name: str) -> NamedNotes | None:
     """
     suffixes = () if name == name.strip() else NOTE_SUFFIXES
     for path in (name, *(f"{name}{suffix}" for suffix in suffixes)):
-        note = await snapshot.read(stored_notes.note_by_id, identify(snapshot.scope.outer(path)))
+        note = await snapshot.read(
+            stored_notes.note_by_id, identify(snapshot.scope.from_caller(path))
+        )
         if note is not None:
             return _only(note, snapshot.scope)
     if any(character < " " for character in name):
@@ -203,7 +205,7 @@ async def _exact(snapshot: Snapshot, name: str) -> NamedNotes | None:
 
 def _only(note: StoredNote, scope: Scope, heading: str | None = None) -> NamedNotes:
     """Return a note as the only one that a path or a link means."""
-    named = NamedNote(note.id, scope.inner(note.path), note.title, "path")
+    named = NamedNote(note.id, scope.to_caller(note.path), note.title, "path")
     return NamedNotes((named,), has_more=False, line=None, heading=heading)
 
 
@@ -303,7 +305,7 @@ def _by_path(
     It may be the path, the path in another letter case, the end of the path, or an alias.
     """
     notes, others = stored_notes.files_named(connection, [name_hash(target_key(path))])
-    candidates = [(scope.inner(outer), outer, names) for outer, names in notes]
+    candidates = [(scope.to_caller(outer), outer, names) for outer, names in notes]
     candidates.sort(key=lambda candidate: (len(candidate[0]), candidate[:2]))
     folded = fold(path)
     end = f"/{folded}"
@@ -327,7 +329,7 @@ def _attachments(
 
     Only attachments whose text is indexed are returned.
     """
-    inside = [(scope.inner(attachment), attachment) for attachment in named]
+    inside = [(scope.to_caller(attachment), attachment) for attachment in named]
     exact = [attachment for inner, attachment in inside if fold(inner) == fold(path)]
     ending = [
         attachment for inner, attachment in inside if f"/{fold(inner)}".endswith(f"/{fold(path)}")
@@ -380,7 +382,7 @@ def _closest(connection: Connection, name: str, scope: Scope) -> list[str]:
     names: list[str] = []
     paths: list[str] = []
     for outer, aliases in stored_notes.names(connection):
-        path = scope.inner(outer)
+        path = scope.to_caller(outer)
         for known_name in (stem(path), *map(unmarked, aliases)):
             names.append(fold(known_name[:_MAX_CHARACTERS]))
             paths.append(path)

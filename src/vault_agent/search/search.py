@@ -15,11 +15,12 @@ from vault_agent.model.modes import Mode, Reason
 from vault_agent.model.search import MAX_RANKED, RERANKED, Answer, Filters
 from vault_agent.models.settings import document_input
 from vault_agent.search import lexical
-from vault_agent.search.lexical import search_every
+from vault_agent.search.every_word import search_every_word
+from vault_agent.search.hits import hits_of, shown_key, with_notes
 from vault_agent.search.query import compile_query, literals
 from vault_agent.search.rank import Ranked, attainable, weigh
 from vault_agent.search.warnings import fell_back, filter_warnings, off, unknown_words
-from vault_agent.store.fulltext.searching import go_on
+from vault_agent.store.fulltext.candidates import raise_if_stopped
 from vault_agent.store.index import notes as stored_notes
 from vault_agent.store.index.lists import updated_of
 
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
     from vault_agent.models.embedder import Embedder
     from vault_agent.models.reranker import Reranker
     from vault_agent.models.vectors import Vector
-    from vault_agent.search.lexical import RankedNotes
+    from vault_agent.search.lexical import LexicalRanking
     from vault_agent.search.semantic import NearestNotes
     from vault_agent.store.current import Snapshot
     from vault_agent.store.index.notes import StoredNote
@@ -58,7 +59,7 @@ class _Results(NamedTuple):
 _Find: TypeAlias = "Callable[[Stopped], _Results]"
 
 
-async def search(
+async def search_in(
     snapshot: Snapshot,
     query: SearchQuery,
     *,
@@ -88,9 +89,13 @@ async def search(
         raise InvalidRequest("INVALID_MODE", "Only a lexical search can match all words.")
     warnings += await filter_warnings(snapshot, query.filters)
     if every_word:
-        return await snapshot.threads.stoppable(partial(search_every, snapshot, query, warnings))
+        return await snapshot.threads.stoppable(
+            partial(search_every_word, snapshot, query, warnings)
+        )
     compiled = compile_query(query.query)
-    mode, find, problems = await _chosen(snapshot, query, compiled, embedder, indexing=indexing)
+    mode, find, problems = await _choose_mode(
+        snapshot, query, compiled, embedder, indexing=indexing
+    )
     warnings += problems
     if reranker is None or not (query.rerank and compiled.text):
         return await snapshot.threads.stoppable(
@@ -106,7 +111,7 @@ async def search(
     )
 
 
-async def _chosen(
+async def _choose_mode(
     snapshot: Snapshot,
     query: SearchQuery,
     compiled: LexicalQuery,
@@ -148,7 +153,7 @@ async def _vector(
 def _by_words(
     snapshot: Snapshot, query: SearchQuery, compiled: LexicalQuery, stopped: Stopped
 ) -> _Results:
-    ranking = lexical.ranked(snapshot, compiled, query.filters, stopped, limit=query.depth)
+    ranking = lexical.rank_by_words(snapshot, compiled, query.filters, stopped, limit=query.depth)
     return _Results(
         ranking.entries,
         ranking.notes,
@@ -169,15 +174,15 @@ def _by_meaning(
     from vault_agent.search.semantic import near, usable_matrix
 
     admitted = _admitted(snapshot, query, compiled)
-    go_on(stopped)
+    raise_if_stopped(stopped)
     nearby = near(usable_matrix(snapshot), vector, admitted=admitted)
-    go_on(stopped)
+    raise_if_stopped(stopped)
     information = lexical.term_information(snapshot.fulltext, compiled)
     entries = _nearest(nearby)
     # Twice as many as wanted, because notes may have been removed, and all that tie with the last.
     least = min((entry.score for entry in entries[: 2 * query.depth]), default=0.0)
     entries = [entry for entry in entries if entry.score >= least]
-    notes = lexical.with_notes(snapshot, {}, [entry.rowid for entry in entries])
+    notes = with_notes(snapshot, {}, [entry.rowid for entry in entries])
     reasons = dict.fromkeys(notes, Reason.EMBEDDING_MATCH)
     return _in_order(entries, notes, information, reasons)
 
@@ -191,19 +196,19 @@ def _by_both(
 ) -> _Results:
     from vault_agent.search.semantic import near, usable_matrix
 
-    ranking = lexical.ranked(snapshot, compiled, query.filters, stopped, limit=POOL)
+    ranking = lexical.rank_by_words(snapshot, compiled, query.filters, stopped, limit=POOL)
     admitted = _admitted(snapshot, query, compiled)
-    go_on(stopped)
+    raise_if_stopped(stopped)
     nearby = near(
         usable_matrix(snapshot),
         vector,
         admitted=admitted,
         witnesses=ranking.notes,
     )
-    go_on(stopped)
+    raise_if_stopped(stopped)
     candidates = ranking.candidates
     entries, reasons = _fused(ranking, nearby, attainable(compiled, candidates))
-    notes = lexical.with_notes(snapshot, ranking.notes, nearby.cosines)
+    notes = with_notes(snapshot, ranking.notes, nearby.cosines)
     ordered = _in_order(entries, notes, candidates.information, reasons)
     return ordered._replace(similar_terms=candidates.similar_terms)
 
@@ -247,7 +252,7 @@ def _page(
 ) -> Answer:
     ranked = _weighed(snapshot, query, results.entries, results.notes)
     entries = ranked[query.offset : query.end]
-    hits = lexical.hits(
+    hits = hits_of(
         snapshot,
         entries,
         results.notes,
@@ -300,7 +305,7 @@ def _nearest(nearby: NearestNotes) -> list[Ranked]:
 
 
 def _fused(
-    ranking: RankedNotes, nearby: NearestNotes, most: float
+    ranking: LexicalRanking, nearby: NearestNotes, most: float
 ) -> tuple[list[Ranked], dict[int, Reason]]:
     """Fuse the lexical and semantic scores of each note."""
     from vault_agent.search.rank import fuse
@@ -363,7 +368,7 @@ def _passages(
     snapshot: Snapshot, entries: Sequence[Ranked], notes: Mapping[int, StoredNote]
 ) -> list[str]:
     """Return the text of each result: title, headings, and the chunk that the result shows."""
-    keys = [*map(lexical.shown_key, entries)]
+    keys = [*map(shown_key, entries)]
     chunks = snapshot.query(stored_notes.chunks, keys)
     return [
         document_input("", notes[entry.rowid].title, chunk.heading_path, chunk.text)

@@ -85,8 +85,8 @@ async def filter_warnings(snapshot: Snapshot, filters: Filters) -> tuple[Warning
     if not unknown:
         return ()
     names = await snapshot.read(stored_notes.names)
-    inner = [scope.inner(path) for path, _ in names]
-    folders = await snapshot.threads.run(_nearest, inner, scope.inner(unknown[0]))
+    inner = [scope.to_caller(path) for path, _ in names]
+    folders = await snapshot.threads.run(_nearest, inner, scope.to_caller(unknown[0]))
     what = "No folder or note of the index has this path."
     if folders:
         what = f"{what} Similar folders: {', '.join(folders)}."

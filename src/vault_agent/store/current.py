@@ -13,8 +13,8 @@ from vault_agent.errors import IndexUnavailable, VaultAgentError
 from vault_agent.model.scope import EVERYTHING
 from vault_agent.store.database import connect_reader, translated
 from vault_agent.store.failures import MappedFiles, is_damage
+from vault_agent.store.fulltext.candidates import RevisionRows
 from vault_agent.store.fulltext.reader import FulltextReader
-from vault_agent.store.fulltext.searching import RevisionRows
 from vault_agent.store.index.meta import (
     OTHER_FINGERPRINT,
     check_compatible,
@@ -287,7 +287,9 @@ class CurrentIndex:
                 meta = read_meta(connection)
                 check_compatible(meta, identity=self._identity, fingerprint=self._fingerprint)
                 rows = RevisionRows(meta.next_rowid, old_rows(connection))
-            fulltext = FulltextReader(self._directory.fulltext(number), rows, self._scope.start)
+            fulltext = FulltextReader(
+                self._directory.fulltext(number), rows, self._scope.root_folder
+            )
             matrix = None
             if self._vectors is not None:
                 from vault_agent.store.vectors import open_matrix  # imports numpy

@@ -58,20 +58,20 @@ class IndexReader:
         runs: Runs,
         jobs: Jobs,
         checks: Checks,
-        watch: Watch | None,
+        own_watch: Watch | None,
         *,
         queue: IndexQueue,
     ) -> None:
         """Make it of its parts.
 
-        Without a `watch` of its own, as in an agent's vault, each read waits for the paths in the
-        queue, and no warning is of a watch.
+        Without `own_watch`, as in an agent's vault, each read waits for the paths in the queue, and
+        no warning is of a watch.
         """
         self._core = core
         self._runs = runs
         self._jobs = jobs
         self._checks = checks
-        self._watch = watch
+        self._own_watch = own_watch
         self._queue = queue
 
     async def read(
@@ -134,7 +134,7 @@ class IndexReader:
         """
         if up_to_date:
             await self._runs.index_changes()
-        if self._watch is None:
+        if self._own_watch is None:
             await self._queue.catch_up()
         self._checks.compare_if_due()
         index = self._core.index
@@ -156,7 +156,7 @@ class IndexReader:
 
     def warnings(self) -> tuple[Warning, ...]:
         """Return the warnings for a reply from the index."""
-        of_watch = () if self._watch is None else self._watch.warnings()
+        of_watch = () if self._own_watch is None else self._own_watch.warnings()
         return (*self._checks.warnings(), *of_watch)
 
 

@@ -20,7 +20,7 @@ from vault_agent.errors import Busy, Failed, VaultAgentError
 from vault_agent.indexing.protocol import IndexSpec, UpdateIndex
 from vault_agent.model.jobs import JobKind, JobState, Trigger
 from vault_agent.search.related import related
-from vault_agent.search.search import search
+from vault_agent.search.search import search_in
 from vault_agent.store.current import CurrentIndex
 from vault_agent.store.database import translated
 from vault_agent.store.directory import IndexDirectory, has_notes, take_over
@@ -104,11 +104,10 @@ class OpenVault:
         self._registry = shared.registry
         self.reranker = shared.reranker
         self._rebuilt: int | None = None  # the damaged generation that was rebuilt
-        self.is_excepted_from_writes = shared.write_enabled and not config.write.enabled
-        """Whether `write.enabled` is on for the server, but off in `config`, for this vault.
+        self.is_read_only = shared.write_enabled and not config.write.enabled
+        """Whether writing is on for the server, but off for this vault.
 
-        Those are registered vaults that are never changed (`config_of`), and a default vault
-        without `write.folders` (`config_of_default`).
+        That is a registered vault that is never changed, or a default one without `write.folders`.
         """
         self.embedder = shared.embedder
         self.spec = core.spec
@@ -141,35 +140,32 @@ class OpenVault:
         self._queue = IndexQueue(self.runs, core.background, embed_later, on_failure)
         self.checks = Checks(core, self.runs, self.jobs, self.watch, self._queue)
 
-        reader = IndexReader(
+        self.reader = IndexReader(
             core=core,
             runs=self.runs,
             jobs=self.jobs,
             checks=self.checks,
             # The owner's watch counts notes that an agent does not see.
-            watch=self.watch if owners_vault is None else None,
+            own_watch=self.watch if owners_vault is None else None,
             queue=self._queue,
         )
-        # Reading, by the methods of `IndexReader`:
-        self.read, self.read_with_warnings = reader.read, reader.read_with_warnings
-        self.snapshot, self.warnings = reader.snapshot, reader.warnings
         self.write_access: WriteAccess = (
             WriteAccess(
                 core=core,
                 queue=self._queue,
-                index=reader,
+                index=self.reader,
                 allowance=shared.allowance,
                 settings=config.write,
             )
             if owners_vault is None
             else owners_vault.write_access
         )
-        self.links = Links(core, self.read, self.checks.warnings)
+        self.links = Links(core, self.reader.read, self.checks.warnings)
         ahead = config.web.enabled and owners_vault is None
         self.graph_layout = GraphLayout(core, self.links.revision, ahead=ahead)
         self.runs.on_refresh = self._follow_revision
-        self.typing = TypingHelp(core, self.read, shared.allowance)
-        self.pages = Pages(core, self.read, self.secret, address, shared.allowance)
+        self.typing = TypingHelp(core, self.reader.read, shared.allowance)
+        self.pages = Pages(core, self.reader.read, self.secret, address, shared.allowance)
         self.allowance = shared.allowance
         self.roots = (core.spec.root, str(config.vault.root))
         self.grep_turns = anyio.Semaphore(_GREPS)
@@ -187,13 +183,13 @@ class OpenVault:
         *args: Options.args,
         **options: Options.kwargs,
     ) -> Reply:
-        """Return what `function(snapshot, root, *args, **options)` returns, as `read`.
+        """Return what `function(snapshot, root, *args, **options)` returns, as `IndexReader.read`.
 
         Raises:
-            VaultAgentError: as `read`; `VAULT_NOT_FOUND`.
+            VaultAgentError: as `IndexReader.read`; `VAULT_NOT_FOUND`.
         """
         async with opened_in_thread(self.open_root) as root:
-            return await self.read(function, root, *args, **options)
+            return await self.reader.read(function, root, *args, **options)
 
     async def in_folder(
         self,
@@ -224,12 +220,12 @@ class OpenVault:
 
     async def search(self, query: SearchQuery) -> Answer:
         """Return ranked results of a query."""
-        answer = await self.read(
-            search,
+        answer = await self.reader.read(
+            search_in,
             query,
             embedder=self.embedder,
             reranker=self.reranker,
-            warnings=self.warnings(),
+            warnings=self.reader.warnings(),
             indexing=self.jobs.is_indexing,
         )
         if answer.results or self.watch.is_current:
@@ -241,12 +237,12 @@ class OpenVault:
 
         With `subject`, that is the note or chunk of another vault.
         """
-        return await self.read(
+        return await self.reader.read(
             related,
             query,
             subject,
             embeddings=self.embedder is not None,
-            warnings=self.warnings(),
+            warnings=self.reader.warnings(),
             indexing=self.jobs.is_indexing,
         )
 
@@ -570,7 +566,7 @@ async def ready(vault: OpenVault, writer: VaultWriter) -> None:
 
 async def ask(vault: OpenVault, read: Callable[[Connection], Reply]) -> Reply:
     """Return what `read` finds in the index of a vault."""
-    return await vault.read(lambda snapshot: snapshot.read(read))
+    return await vault.reader.read(lambda snapshot: snapshot.read(read))
 
 
 async def index_now(vault: OpenVault, *, seconds: float) -> None:

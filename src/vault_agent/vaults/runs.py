@@ -105,13 +105,13 @@ class Runs:
             VaultAgentError: as `Indexer.run`.
         """
 
-        def record_served() -> None:
+        def tell_served() -> None:
             if (meta := self._core.index.meta) is not None:
                 on_served(IndexState("indexed", meta.generation, meta.revision))
 
         request = UpdateIndex(self._core.spec, paths=tuple(paths))
-        await self._run(request, lambda event: self._serve_published(event, record_served))
-        record_served()  # a run that changes nothing publishes nothing
+        await self._run(request, lambda event: self._serve_published(event, tell_served))
+        tell_served()  # a run that changes nothing publishes nothing
 
     async def index_watched(
         self, paths: tuple[str, ...] | None, on_served: Callable[[], object]
@@ -121,23 +121,21 @@ class Runs:
         `on_served` is called when searches see a revision that the run has published.
         """
 
-        def record_served() -> None:
+        def tell_served() -> None:
             if paths is None:
-                self._record_all_served()
+                self._set_indexed_at()
             on_served()
 
         request = UpdateIndex(self._core.spec, paths=paths, by_watch=True)
-        await self._run(request, lambda event: self._serve_published(event, record_served))
+        await self._run(request, lambda event: self._serve_published(event, tell_served))
         if paths is None:
-            self._record_all_read()
+            self._finish_whole_run()
 
     async def index_changes(self) -> None:
         """Index all changes of the vault since the last run, without a job."""
         request = UpdateIndex(self._core.spec)
-        await self._run(
-            request, lambda event: self._serve_published(event, self._record_all_served)
-        )
-        self._record_all_read()
+        await self._run(request, lambda event: self._serve_published(event, self._set_indexed_at))
+        self._finish_whole_run()
 
     async def embed(self, *, fresh: bool = False) -> bool:
         """Embed the chunks without a vector, or all. Return False if the endpoint fails."""
@@ -186,7 +184,7 @@ class Runs:
                 )
             elif isinstance(event, Warning):
                 progress.warn(event)
-            self._serve_published(event, self._record_all_served)
+            self._serve_published(event, self._set_indexed_at)
 
         # The job makes the vectors that are missing, and reports their progress.
         await self._core.indexer.stop_embedding(self._core.spec.directory)
@@ -196,7 +194,7 @@ class Runs:
             indexed = True
         finally:
             self.incomplete = not indexed
-        self._record_all_read()
+        self._finish_whole_run()
         progress.index_finished()
         last = await self._read_attachments(on_event) if run.attachments_due else None
         made = await self.embeddings.make(
@@ -299,21 +297,21 @@ class Runs:
     ) -> None:
         """If the event says that a new state is published, serve it in the background."""
         if isinstance(event, Published):
-            self._core.background.spawn(self._serve, event.run, on_served)
+            self._core.background.spawn(self._serve_run, event.run, on_served)
 
-    async def _serve(self, run: RunResult | None, on_served: Callable[[], object]) -> None:
+    async def _serve_run(self, run: RunResult | None, on_served: Callable[[], object]) -> None:
         await self.refresh()
         if run is not None:
             on_served()  # before the news, so that clients who get it find this done
             self._core.events.add(revision_of(run))
 
-    def _record_all_served(self) -> None:
-        """Record the time at which searches see all notes as they are on the disk."""
+    def _set_indexed_at(self) -> None:
+        """Record that searches see all notes as they are on the disk now."""
         self.indexed_at = timestamp()
 
-    def _record_all_read(self) -> None:
+    def _finish_whole_run(self) -> None:
         """Record that a run has read all notes, even if it has published nothing."""
-        self._record_all_served()
+        self._set_indexed_at()
         self.incomplete = False
         self.whole_runs += 1
 

@@ -102,7 +102,9 @@ class Several:
         wider = replace(query, limit=2 * query.limit + _SPARE)
         vaults, skipped = await self._open(names)
         source = await _source(vaults, query.id, home)
-        subject = await source.read(subject_of, query, embeddings=source.embedder is not None)
+        subject = await source.reader.read(
+            subject_of, query, embeddings=source.embedder is not None
+        )
 
         def ask(vault: OpenVault) -> Awaitable[Answer]:
             return vault.related(wider, None if vault is source else subject.elsewhere())
@@ -237,7 +239,9 @@ async def _source(vaults: Sequence[OpenVault], identifier: str, home: OpenVault)
         if vault.identity == home.identity:
             return vault
     for vault in vaults:
-        if await vault.read(lambda snapshot: snapshot.read(documents.note_or_attachment, note_id)):
+        if await vault.reader.read(
+            lambda snapshot: snapshot.read(documents.note_or_attachment, note_id)
+        ):
             return vault
     raise NotFound("NOTE_NOT_FOUND", "None of these vaults has this note in its index.")
 

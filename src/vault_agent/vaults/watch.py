@@ -270,7 +270,7 @@ class Watch:
         paths = None if is_whole else tuple(self._waiting)
         self._indexing, self._waiting = self._waiting, {}
         try:
-            await self._runs.index_watched(paths, self._record_served)
+            await self._runs.index_watched(paths, self._end_indexing)
         except Exception as error:  # noqa: BLE001 - the watch goes on
             self._fail(error)
         else:
@@ -279,8 +279,8 @@ class Watch:
         self._times["run"] = timestamp()
         self._tell()
 
-    def _record_served(self) -> None:
-        """Note that searches see what is being indexed."""
+    def _end_indexing(self) -> None:
+        """Count the paths of the run as indexed: searches see them."""
         self._indexing = {}
         self._embed_later.soon()
 

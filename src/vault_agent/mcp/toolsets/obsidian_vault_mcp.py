@@ -35,7 +35,7 @@ def _inside(view: View, arguments: Mapping[str, Any]) -> View:
         what = "repository_name must be the name of one folder, which does not begin with a dot."
         raise InvalidRequest("INVALID_REQUEST", what)
     scope = view.caller.scope
-    narrower = replace(scope, base=scope.outer(name))
+    narrower = replace(scope, chosen_root=scope.from_caller(name))
     return replace(view, caller=replace(view.caller, scope=narrower))
 
 
@@ -43,9 +43,9 @@ def _below(inside: View, path: str) -> list[str]:
     """Return the patterns of a path or glob in a repository; of the whole one without a path."""
     wanted = hidden(path).strip("/")
     if wanted in ("", "."):
-        return [inside.caller.scope.start]
+        return [inside.caller.scope.root_folder]
     anywhere = "*" in wanted and "/" not in wanted
-    return [inside.caller.scope.outer(f"**/{wanted}" if anywhere else wanted)]
+    return [inside.caller.scope.from_caller(f"**/{wanted}" if anywhere else wanted)]
 
 
 async def _read(view: View, arguments: Mapping[str, Any]) -> Shown:
@@ -53,7 +53,7 @@ async def _read(view: View, arguments: Mapping[str, Any]) -> Shown:
     path = _note(arguments["path"])
     require_inside(path)
     try:
-        note = await whole_note(inside, note_at(inside, inside.caller.scope.outer(path)))
+        note = await whole_note(inside, note_at(inside, inside.caller.scope.from_caller(path)))
     except NotFound as error:
         if error.code != "NOTE_NOT_FOUND":
             raise

@@ -18,6 +18,14 @@ from vault_agent.model.identifiers import CHUNK_BITS
 from vault_agent.model.lexical import LexicalQuery
 from vault_agent.model.search import Filters
 from vault_agent.store.failures import MappedFiles, guarded
+from vault_agent.store.fulltext.candidates import (
+    NAMED,
+    CandidateSearch,
+    Passing,
+    RevisionRows,
+    Shelf,
+    raise_if_stopped,
+)
 from vault_agent.store.fulltext.clauses import (
     NoteLimits,
     any_of,
@@ -30,14 +38,6 @@ from vault_agent.store.fulltext.clauses import (
     words_or_phrases,
 )
 from vault_agent.store.fulltext.schema import name_key
-from vault_agent.store.fulltext.searching import (
-    NAMED,
-    Passing,
-    RevisionRows,
-    Search,
-    Shelf,
-    go_on,
-)
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -134,7 +134,7 @@ class FulltextReader:
             must, must_not = conditions(clauses, query, "body", NoteLimits())
             if passing is not None:
                 must, must_not = must + passing.must, must_not + passing.must_not
-            go_on(stopped)
+            raise_if_stopped(stopped)
             weights = {**query.units, **query.term_weights}
             words = words_or_phrases(clauses, query, weights)
             return self._notes.top(scored(words, must, must_not, None), limit)
@@ -204,7 +204,7 @@ class FulltextReader:
         with self._checked():
             passing = self._passing_of(query, filters)
             limits = NoteLimits(without, among)
-            return Search(self._notes, self._chunks, query, passing, limits, stopped).run()
+            return CandidateSearch(self._notes, self._chunks, query, passing, limits, stopped).run()
 
     def most_in_one_chunk(
         self, words: Mapping[str, float], rowids: Collection[int]

@@ -1,6 +1,6 @@
-"""One search of one revision, from a compiled query to the evidence.
+"""One search of one revision, from a compiled query to its candidates.
 
-`Search` sends its queries to a `Shelf` of notes and to one of chunks, filtered by their notes.
+A `CandidateSearch` queries a `Shelf` of notes and one of chunks, filtered by their notes.
 """
 
 from __future__ import annotations
@@ -123,13 +123,13 @@ class SearchStopped(Exception):
     """A search was stopped, since its caller has disconnected."""
 
 
-def go_on(stopped: Stopped) -> None:
+def raise_if_stopped(stopped: Stopped) -> None:
     """Raise `SearchStopped` if the caller has disconnected."""
     if stopped():
         raise SearchStopped
 
 
-class Search:
+class CandidateSearch:
     """One search. Its statistics and scores are those of the whole index."""
 
     def __init__(  # noqa: PLR0917 - one caller, and the arguments' types differ
@@ -167,18 +167,18 @@ class Search:
         has_words = self._weights or self._query.phrases
         if not has_words and (self._query.term_weights or not self._note_must):
             return Candidates(similar_terms=self._similar_terms, searched=self._count)
-        go_on(self._stopped)
+        raise_if_stopped(self._stopped)
         words = {**self._query.units, **self._weights}
         body = self._best_notes("body", words, NOTES)
         # Without terms, a query for them would match everything.
         text = self._text() if self._openings else {}
-        go_on(self._stopped)
+        raise_if_stopped(self._stopped)
         pairs = self._pairs()
         names = self._best_notes("names", self._openings, NAMES) if self._openings else {}
         named = self._alike
         headed = self._headed()
         whole = self._whole()
-        go_on(self._stopped)
+        raise_if_stopped(self._stopped)
         few = set(whole) if len(whole) < WHOLE else set()
         self._complete(body, text, named | pairs.keys() | names.keys(), headed | few)
         if self._query.excluded and self._weights:
@@ -241,7 +241,7 @@ class Search:
             self._similar_terms = dict.fromkeys(unknown, ())
         corrected: dict[str, dict[str, int]] = {}
         for term in worth_correcting(self._similar_terms):
-            go_on(self._stopped)
+            raise_if_stopped(self._stopped)
             corrected[term] = self._speller.similar_to(term)
             self._similar_terms[term] = tuple(corrected[term])
         weight_of: dict[str, float] = {}
