@@ -254,6 +254,7 @@ WRITES = (
     ask("POST /write/attachment", "/write/attachment?path=Drafts/a.png", {"bytes": "a picture"}),
     ask("POST /write/move", "", {"path": "Drafts/New.md", "to": "Drafts/Moved.md",
         "expectedHash": "«hash Drafts/New.md»"}),
+    ask("POST /write/move", "", {"path": HERE, "to": "id:moved", "dryRun": True}, what="bad name"),
     ask("POST /write/delete", "", {"path": "Drafts/Moved.md", "confirm": True}, what="no hash"),
     ask("POST /write/delete", "", {"path": "Drafts/Moved.md", "confirm": True,
         "expectedHash": "«hash Drafts/Moved.md»"}),

@@ -165,30 +165,22 @@ async def test_an_id_stands_for_a_note_id(world: RegisteredVaults):
     async with world.app() as app:
         vault = await app.vaults.open("project:app")
         await indexed(vault)
+        call = CallContext(app, vault, OWNER)
         asked = parse_strings(NoteRequest, {"noteId": "id:journal-2026-02-13-abc12345"})
-        found = await perform(reading.note, CallContext(app, vault, OWNER), asked)
+        found = await perform(reading.note, call, asked)
         assert found.reply.data.path == "journals/2026-02-13-session-abc12345.md"
         body = parse_values(RelatedQuery, {"id": "id:decision-2026-01-01-aaaaaa"})
-        related = (
-            await perform(search.related, CallContext(app, vault, OWNER), body)
-        ).reply.data.results
+        related = (await perform(search.related, call, body)).reply.data.results
         assert related
         assert "decisions/parsing.md" not in [each.path for each in related]
         with pytest.raises(NotFound, match="NOTE_NOT_FOUND"):
-            await perform(
-                reading.note,
-                CallContext(app, vault, OWNER),
-                parse_strings(NoteRequest, {"noteId": "id:none"}),
-            )
+            await perform(reading.note, call, parse_strings(NoteRequest, {"noteId": "id:none"}))
     async with world.app() as app:
         vault = await app.vaults.open("project:two")
         await indexed(vault)
+        call = CallContext(app, vault, OWNER)
         with pytest.raises(NotFound, match="NOTE_AMBIGUOUS") as refusal:
-            await perform(
-                reading.note,
-                CallContext(app, vault, OWNER),
-                parse_strings(NoteRequest, {"noteId": "id:same"}),
-            )
+            await perform(reading.note, call, parse_strings(NoteRequest, {"noteId": "id:same"}))
         assert [each["path"] for each in refusal.value.details["notes"]] == ["a.md", "b.md"]
 
 

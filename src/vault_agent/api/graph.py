@@ -43,7 +43,7 @@ class PathRequest:
 
     from_: NoteId
     """The ID of the first note."""
-    to: NoteId
+    to_: NoteId
     """The ID of the last note."""
     max: Annotated[int, Between(1, 50)] = 12
     """The most links."""
@@ -169,7 +169,7 @@ async def _into_global(
 async def graph_path(call: CallContext, request: PathRequest) -> Result[PathOfNotes]:
     """Return a shortest path of links between two notes."""
     notes = await call.vault.links.path(
-        request.from_, request.to, directed=request.directed, longest=request.max
+        request.from_, request.to_, directed=request.directed, longest=request.max
     )
     return Result(PathOfNotes(len(notes) - 1, tuple(notes)), call.vault.links.warnings())
 

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 _BY_ID = "id:"
 _WRITE = "write.enabled"
-_NOTE_IDS = ("note_id", "id", "from_", "to")
+_NOTE_IDS = ("note_id", "id", "from_", "to_")
 """The fields of requests that name a note."""
 
 Sent = TypeVar("Sent")
