@@ -19,8 +19,9 @@ from vault_agent.config.rights import tool_settings
 from vault_agent.config.settings import Config
 from vault_agent.mcp.exchange import Post, exchange
 from vault_agent.mcp.handshake import FILE, result_for
+from vault_agent.mcp.prompts import prompts_for
 from vault_agent.mcp.service import make_server
-from vault_agent.mcp.tool import ClientTools
+from vault_agent.mcp.tool import TOOL_SWITCHES, ClientTools, tools_for
 from vault_agent.mcp.toolsets import TOOLSETS
 from vault_agent.mcp.view import View
 from vault_agent.model.writing import Right
@@ -52,15 +53,8 @@ async def test_a_list_is_the_same_with_and_without_a_server(toolset):
     chosen = random.Random(toolset)
     for _ in range(12):
         rights = frozenset(right for right in Right if chosen.random() < 0.6)
-        memory, journal = chosen.random() < 0.5, chosen.random() < 0.5
-        config = Config(
-            memory={"enabled": memory}, journal={"enabled": journal}, vaults={"enabled": True}
-        )
-        on = {
-            name
-            for name, value in (("memory.enabled", memory), ("journal.enabled", journal))
-            if value
-        }
+        on = {setting for setting in TOOL_SWITCHES if chosen.random() < 0.6}
+        config = Config(**{name.partition(".")[0]: {"enabled": True} for name in on})
         agent = chosen.random() < 0.5
         caller = Caller(CallerKind.NAMED_AGENT, "one") if agent else OWNER
         view = view_of(config, caller, toolset, rights)
@@ -73,6 +67,15 @@ async def test_a_list_is_the_same_with_and_without_a_server(toolset):
                 expected = (await asked(view, message, headers))["result"]
                 client = ClientTools(toolset, rights, on, agent)
                 assert result_for(message, client) == expected
+
+
+@pytest.mark.parametrize("toolset", ["vault-agent", "synk"])
+def test_what_several_vaults_enable_is_listed_only_with_them(toolset):
+    client = ClientTools(toolset, (), TOOL_SWITCHES, is_named_agent=False)
+    alone = client._replace(switched_on=("memory.enabled", "journal.enabled"))
+    lost = {tool.name for tool in tools_for(client)} - {tool.name for tool in tools_for(alone)}
+    assert lost == {"promote_note_to_global", "generate_session_journal"}
+    assert prompts_for(client).keys() - prompts_for(alone).keys() == {"session-journal"}
 
 
 @pytest.mark.parametrize("version", VERSIONS)

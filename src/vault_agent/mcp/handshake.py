@@ -96,7 +96,7 @@ def entries(method: str, client: ClientTools) -> dict[str, list[Any]]:
         return {"prompts": [prompt_entry(name, prompt) for name, prompt in prompts.items()]}
     if method == "resources/list":  # they name our tools: other toolsets have none
         return {"resources": _ROWS["resources"] if client.toolset == OWN else []}
-    templates = [row["listed"] for row in _ROWS["templates"] if client.has(row.get("needs"))]
+    templates = [row["listed"] for row in _ROWS["templates"] if client.has(row.get("needs", ()))]
     return {"resourceTemplates": templates}
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from vault_agent.mcp.tool import ClientTools
 
@@ -16,8 +16,8 @@ class Prompt(NamedTuple):
     """A prompt with one argument, `{value}` in its text.
 
     `toolsets` has the toolsets with the tools that the text names, and for each what stands in the
-    text for other names in braces. `needs` is the right that it needs, `setting` the one that
-    enables it, and `not_for_named` whether named agents lack it.
+    text for other names in braces. `needs` is the right that it needs, `settings` has those that
+    enable it, and `not_for_named` whether named agents lack it.
     """
 
     description: str
@@ -25,7 +25,7 @@ class Prompt(NamedTuple):
     text: str
     toolsets: Mapping[str, Mapping[str, str]]
     needs: str | None = None
-    setting: str | None = None
+    settings: Sequence[str] = ()
     not_for_named: bool = False
 
     def text_for(self, toolset: str, value: str) -> str:
@@ -44,7 +44,7 @@ def prompts_for(client: ClientTools) -> dict[str, Prompt]:
         for name, prompt in PROMPTS.items()
         if client.toolset in prompt.toolsets
         and (prompt.needs is None or prompt.needs in client.rights)
-        and client.has(prompt.setting, not_for_named=prompt.not_for_named)
+        and client.has(prompt.settings, not_for_named=prompt.not_for_named)
     }
 
 

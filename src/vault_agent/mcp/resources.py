@@ -33,7 +33,7 @@ async def read_resource(view: View, uri: str) -> str:
     if uri == TAGS_URI:
         arguments = {"kind": "tags", "sort": "path", "recursive": True, "limit": 200}
         return await list_entries(view, arguments)
-    if uri.startswith(MEMORY_SCHEME) and view.client_tools.has(memory.memory.needs):
+    if uri.startswith(MEMORY_SCHEME) and memory.memory.needs in view.client_tools.switched_on:
         return await latest_memory(view, unquote(uri.removeprefix(MEMORY_SCHEME)))
     if not uri.startswith(SCHEME):
         raise NotFound("NOTE_NOT_FOUND", "There is no such resource.", remedy="")

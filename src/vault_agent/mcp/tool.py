@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 OWN = "vault-agent"
 """The toolset with our own names."""
-TOOL_SWITCHES = ("memory.enabled", "journal.enabled")
+TOOL_SWITCHES = ("memory.enabled", "journal.enabled", "vaults.enabled")
 """The settings that enable tools, prompts and resources."""
 _TABLE = tomllib.loads(Path(__file__).with_name("tools.toml").read_text("utf-8"))
 _ARGUMENTS: Mapping[str, Schema] = _TABLE.pop("kinds")
@@ -43,11 +43,11 @@ class ClientTools(NamedTuple):
     switched_on: Collection[str]
     is_named_agent: bool
 
-    def has(self, needs: str | None, *, not_for_named: bool = False) -> bool:
-        """Whether it has what the setting `needs` enables (None: no setting does)."""
+    def has(self, needs: Collection[str], *, not_for_named: bool = False) -> bool:
+        """Whether it has what the settings `needs` enable together."""
         if not_for_named and self.is_named_agent:
             return False
-        return needs is None or needs in self.switched_on
+        return set(needs) <= set(self.switched_on)
 
 
 class Tool(NamedTuple):
@@ -61,7 +61,7 @@ class Tool(NamedTuple):
         writes: whether it changes notes.
         destructive: whether a write of it can change what is there.
         idempotent: whether the same call again changes nothing more.
-        needs: the setting that enables it, such as `memory.enabled`; None if it always is.
+        needs: the settings that enable it together, such as `memory.enabled`.
         not_for_named: whether named agents lack it.
     """
 
@@ -72,7 +72,7 @@ class Tool(NamedTuple):
     writes: bool = False
     destructive: bool = True
     idempotent: bool = False
-    needs: str | None = None
+    needs: Sequence[str] = ()
     not_for_named: bool = False
 
     @property
