@@ -190,6 +190,11 @@ def notes_of(vault: Vault) -> list[stored_notes.StoredFile]:
         return stored_notes.files(connection)
 
 
+def become_of_another_version(vault: Vault) -> None:
+    with closing(sqlite3.connect(vault.directory.database(1))) as connection:
+        connection.execute("PRAGMA user_version = 999")
+
+
 async def test_a_suddenly_empty_vault_loses_nothing(vault: Vault):
     await vault.index()
     held = await vault.dump()
@@ -199,6 +204,9 @@ async def test_a_suddenly_empty_vault_loses_nothing(vault: Vault):
         with pytest.raises(Failed, match="VAULT_EMPTY"):
             await vault.index(rebuild=rebuild)
     assert await vault.dump() == held
+    become_of_another_version(vault)
+    with pytest.raises(Failed, match="VAULT_EMPTY"):
+        await vault.index(rebuild=True)
 
 
 async def test_an_empty_vault_can_be_indexed_before_its_first_note(tmp_path: Path):
@@ -282,9 +290,7 @@ async def test_an_index_with_another_text_version_is_incompatible(
 
 async def test_an_index_of_another_version_is_incompatible(vault: Vault):
     await vault.index()
-    with closing(sqlite3.connect(vault.directory.database(1))) as connection, connection:
-        connection.execute("PRAGMA user_version = 999")
-    connection.close()
+    become_of_another_version(vault)
     with pytest.raises(IndexUnavailable, match="INDEX_INCOMPATIBLE"):
         await vault.index()
     assert (await vault.index(rebuild=True)).added == 3

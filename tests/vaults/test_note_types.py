@@ -215,24 +215,14 @@ async def test_a_row_has_the_fields_of_its_note(world: RegisteredVaults):
     async with world.app() as app:
         vault = await app.vaults.open("project:app")
         await indexed(vault)
-        asked = parse_strings(ListQuery, {"type": ("journal",)})
-        (row,) = (
-            await perform(search.notes, CallContext(app, vault, OWNER), asked)
-        ).reply.data.notes
-        assert (row.id, row.status, row.promoted) == (
-            "journal-2026-02-13-abc12345",
-            "complete",
-            True,
-        )
+        call, asked = CallContext(app, vault, OWNER), ListQuery(type=("journal",))
+        (row,) = (await perform(search.notes, call, asked)).reply.data.notes
+        assert row.id == "journal-2026-02-13-abc12345"
+        assert (row.status, row.promoted) == ("complete", True)
         assert row.files == ("src/core/cost_tracker.rs", "src/CostPanel.tsx")
         assert row.vault == "project:app"
-        plain = (
-            await perform(
-                search.notes,
-                CallContext(app, app.vaults.default, OWNER),
-                ListQuery(path=("top.md",)),
-            )
-        ).reply
+        call = CallContext(app, app.vaults.default, OWNER)
+        plain = (await perform(search.notes, call, ListQuery(path=("top.md",)))).reply
         assert "vault" not in orjson.loads(dump(plain.data.notes[0]))
 
 

@@ -7,7 +7,8 @@ result. If a partial scan could miss something, the run scans the whole vault in
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,7 +19,7 @@ from vault_agent.model.scope import EVERYTHING
 from vault_agent.store.database import open_reader
 from vault_agent.store.directory import IndexDirectory
 from vault_agent.store.index import notes as stored_notes
-from vault_agent.store.index.meta import check_compatible, read_meta
+from vault_agent.store.index.meta import check_compatible, has_notes, read_meta
 from vault_agent.store.index.rows import name_hash
 from vault_agent.text.names import fold
 from vault_agent.vault.paths import outermost
@@ -140,11 +141,12 @@ def find_changes(
     """
     spec = request.spec
     places = None if request.paths is None else _places(request.paths, root.exclusions)
+    had_notes = _had_notes(directory, spec)
     if places is not None and not request.rebuild:
         stored = read_stored(directory, spec, places)
         if stored is not None:
             scanned = scan(root, paths=stored.paths)
-            changes = _compare(stored, scanned, request)
+            changes = _compare(stored, scanned, request, had_notes)
             if not changes.removed or _has_entries(root):
                 _report_scan(scanned, report)
                 return changes
@@ -156,18 +158,23 @@ def find_changes(
         stored = None
     scanned = scan(root, on_progress=lambda seen: report.phase("scan", seen, None))
     _report_scan(scanned, report)
-    if _had_notes(stored, spec) and not scanned.notes:
+    if had_notes and not scanned.notes:
         raise sudden_emptiness()
-    changes = _compare(None if request.rebuild else stored, scanned, request)
-    return replace(changes, had_notes=_had_notes(stored, spec))
+    return _compare(None if request.rebuild else stored, scanned, request, had_notes)
 
 
-def _had_notes(stored: Stored | None, spec: IndexSpec) -> bool:
+def _had_notes(directory: IndexDirectory, spec: IndexSpec) -> bool:
     """Whether the index is of a whole vault and has notes: a vault without notes may be unmounted.
 
-    The folders of an agent may lose their last note.
+    An index that another version made counts too, but not a damaged one. The folders of an agent
+    may lose their last note.
     """
-    return stored is not None and stored.meta.notes > 0 and spec.exclusions.scope == EVERYTHING
+    number = directory.current()
+    if number is None or spec.exclusions.scope != EVERYTHING:
+        return False
+    with suppress(IndexUnavailable), open_reader(directory.database(number)) as connection:
+        return has_notes(connection)
+    return False
 
 
 def sudden_emptiness() -> Failed:
@@ -226,7 +233,9 @@ def _is_plain(path: str) -> bool:
     return is_plain and "\0" not in path and is_utf8(path)
 
 
-def _compare(stored: Stored | None, scanned: Scan, request: UpdateIndex) -> Changes:
+def _compare(
+    stored: Stored | None, scanned: Scan, request: UpdateIndex, had_notes: bool
+) -> Changes:
     files = stored.files if stored else {}
     left_out = stored.left_out if stored else {}
     # A run that someone has asked for tries unread files again: what the baseline lacks counts as
@@ -247,7 +256,7 @@ def _compare(stored: Stored | None, scanned: Scan, request: UpdateIndex) -> Chan
     removed = [path for path in seen.removed if path in files]
     return Changes(
         base=stored.meta if stored else None,
-        had_notes=_had_notes(stored, request.spec),
+        had_notes=had_notes,
         indexed=files,
         to_read=[*seen.added, *seen.maybe_changed],
         removed=removed,

@@ -58,6 +58,11 @@ def read_meta(connection: sqlite3.Connection) -> Meta:
         raise damaged() from None
 
 
+def has_notes(connection: sqlite3.Connection) -> bool:
+    """Whether the generation has notes. Any version may have made it."""
+    return bool(fetch(connection, "SELECT 1 FROM meta WHERE key = 'notes' AND value > 0"))
+
+
 def read_revision(connection: sqlite3.Connection) -> tuple[int, int]:
     """Return the generation and the revision, in the thread that asks."""
     rows = connection.execute("SELECT key, value FROM meta WHERE key IN ('generation', 'revision')")
