@@ -2,7 +2,7 @@
 
 import { effect, html, render, useEffect } from "../vendor/preact.js";
 import { onKey } from "./parts/commands.js";
-import { elsewhere, Ghost, Later } from "./parts/later.js";
+import { elsewhere, Ghost, Later } from "./parts/lazy.js";
 import { Said } from "./parts/say.js";
 import { address, arrival } from "./state/address.js";
 import { followAddress } from "./state/results.js";

@@ -1,8 +1,8 @@
-// Menus below their buttons, which `MenuButton` of later.js shows.
+// Menus below their buttons, which `MenuButton` of lazy.js shows.
 
 import { html, useEffect, useLayoutEffect, useRef } from "../../vendor/preact.js";
 import { composing } from "./commands.js";
-import { loaded, MENU } from "./later.js";
+import { loaded, MENU } from "./lazy.js";
 
 const AIR = 8; // px to the edge of the window, and to the box
 

@@ -84,7 +84,7 @@ export const pathOf = (id) => paths.get(id) ?? "";
 export const knowPath = (id, path) => void paths.set(id, path);
 
 /** How an address names a note: by its path without `.md`, or else by its ID. @param {string} id */
-function nameOf(id) {
+function addressName(id) {
   const path = paths.get(id);
   if (!path) return id;
   const bare = path.replace(/\.md$/, "");
@@ -125,7 +125,7 @@ export function hrefOf(target) {
   for (const name of LISTS) for (const value of target[name] ?? []) values.append(name, value);
   if (target.view === "graph" && target.note && !target.near) values.set("near", "all");
   const query = values.size ? `?${values}` : "";
-  return `#/${target.view || "notes"}${target.note ? `/${nameOf(target.note)}` : ""}${query}`;
+  return `#/${target.view || "notes"}${target.note ? `/${addressName(target.note)}` : ""}${query}`;
 }
 
 export const address = signal(parseAddress(location.hash));

@@ -48,7 +48,8 @@ export const olderSessions = newestOnly((abort, /** @type {string} */ project) =
 });
 
 /** One session with all that it got. @param {string} id @param {AbortSignal} [signal] */
-export const readSession = async (id, signal) => (await ask("GET", pathOf(id), { whole: true, signal })).data.session;
+export const readSession = async (id, signal) =>
+  (await ask("GET", sessionPath(id), { whole: true, signal })).data.session;
 
 /** Ask for one session with all that it got, to show it alone. */
 export const loadSession = newestOnly((abort, /** @type {string} */ id) =>
@@ -73,7 +74,7 @@ export function reloadShown(project) {
 }
 
 /** @param {string} id */
-const pathOf = (id) => /** @type {const} */ (`/memory/sessions/${encodeURIComponent(id)}`);
+const sessionPath = (id) => /** @type {const} */ (`/memory/sessions/${encodeURIComponent(id)}`);
 
 /**
  * What would be recalled for a session now. With `apply` it comes at its next event.
@@ -81,11 +82,11 @@ const pathOf = (id) => /** @type {const} */ (`/memory/sessions/${encodeURICompon
  * @param {boolean} apply
  */
 export const refreshed = async (id, apply) =>
-  (await ask("POST", `${pathOf(id)}/refresh`, { whole: true, body: { apply }, patience: 30_000 })).data;
+  (await ask("POST", `${sessionPath(id)}/refresh`, { whole: true, body: { apply }, patience: 30_000 })).data;
 
 /** Put a note first in a session. @param {string} id @param {string} vault @param {string} noteId */
 export const addNote = (id, vault, noteId) =>
-  ask("POST", `${pathOf(id)}/notes`, { whole: true, body: { vault, noteId } });
+  ask("POST", `${sessionPath(id)}/notes`, { whole: true, body: { vault, noteId } });
 
 /** Make the journal of a session, again where it is incomplete. @param {string} sessionId */
 export const makeJournal = (sessionId) => ask("POST", "/journals", { whole: true, body: { sessionId } });

@@ -24,7 +24,7 @@ export const fileName = (title) =>
     .trim();
 
 /** @param {string} folder @param {string} title */
-export const pathOf = (folder, title) => {
+export const newPath = (folder, title) => {
   const clean = tidy(folder);
   return `${clean}${clean ? "/" : ""}${fileName(title)}.md`;
 };

@@ -20,7 +20,7 @@ const TYPES = /** @type {Record<string, string>} */ ({
 const SHOWN = /\.(png|jpe?g|gif|webp|avif|svg|mp3|ogg|wav|m4a|mp4|webm|pdf)$/i;
 
 /** A name for a file, safe on every system; one without a name has the time. @param {File} file */
-export function nameOf(file) {
+export function nameForUpload(file) {
   const [, stem = "", end = ""] = /^(.*?)(\.[A-Za-z0-9]{1,8})?$/s.exec(file.name) ?? [];
   const extension = end || (TYPES[file.type] ? `.${TYPES[file.type]}` : "");
   const pasted = !stem || /^image$/i.test(stem);
@@ -34,7 +34,7 @@ export function nameOf(file) {
  * @param {File} file @param {{ id: string, path: string }} note
  */
 export async function upload(file, note) {
-  const name = nameOf(file);
+  const name = nameForUpload(file);
   const folder = [folderOf(note.path), FOLDER].filter(Boolean).join("/");
   const [, stem, end] = /** @type {RegExpExecArray} */ (/^(.*?)(\.[^.]*)?$/.exec(name));
   for (let number = 1; ; number += 1) {

@@ -11,7 +11,7 @@ import { note } from "../../state/note.js";
 import { newKey } from "../../state/files.js";
 import { folderOf } from "../../state/query.js";
 import { readOfVault, writeOfVault } from "../../state/settings.js";
-import { checkNew, makeNote, pathOf, readTemplates } from "../../state/templates.js";
+import { checkNew, makeNote, newPath, readTemplates } from "../../state/templates.js";
 import { ask, newestOnly } from "../../wire.js";
 import { closeOverlay, takeTyped } from "../frame/frame.js";
 /** @import { Template } from "../../state/templates.js" */
@@ -45,7 +45,7 @@ export function Overlay({ title: first = "" }) {
         checkNew(path, from, values, abort),
     ),
   );
-  const path = pathOf(folder.value, title.value);
+  const path = newPath(folder.value, title.value);
   const chosen = templates.value.find((choice) => choice.name === template.value);
   const isNamed = Boolean(title.value.trim());
 
@@ -75,7 +75,7 @@ export function Overlay({ title: first = "" }) {
 
   const make = () =>
     run(async () => {
-      const made = await makeNote(pathOf(folder.peek(), title.peek()), template.value, variables.value, key.current);
+      const made = await makeNote(newPath(folder.peek(), title.peek()), template.value, variables.value, key.current);
       writeOfVault("folder", folder.value);
       closeOverlay();
       go({ view: "notes", note: made.noteId, edit: "1" });

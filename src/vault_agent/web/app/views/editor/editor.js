@@ -4,7 +4,7 @@ import { html, useEffect, useLayoutEffect, useRef, useSignal } from "../../../ve
 import { EditorView } from "../../../vendor/codemirror.js";
 import { keyName, useCommands } from "../../parts/commands.js";
 import { announce, Empty, sentence, toast, Trouble } from "../../parts/say.js";
-import { Later, MenuButton } from "../../parts/later.js";
+import { Later, MenuButton } from "../../parts/lazy.js";
 import { useSheet } from "../../parts/sheet.js";
 import { Choices, Entry, IconButton, useRoving, Icon } from "../../parts/controls.js";
 import { plain } from "../../parts/text.js";
@@ -30,7 +30,7 @@ import {
 import { headingsOf } from "../../state/head.js";
 import { note as read, reopen } from "../../state/note.js";
 import { readOfVault, writeOfVault } from "../../state/settings.js";
-import { LARGEST, nameOf, upload } from "../../state/uploads.js";
+import { LARGEST, nameForUpload, upload } from "../../state/uploads.js";
 import { ask } from "../../wire.js";
 import { laterWords } from "../../words-later.js";
 import { overlay } from "../frame/frame.js";
@@ -122,10 +122,10 @@ function Page({ reading }) {
   const add = async (/** @type {File[]} */ files, /** @type {number | null} */ at) => {
     for (const file of files) {
       if (file.size > LARGEST) {
-        toast(laterWords.edit.files.refused(plain(nameOf(file), 80), "A file may have 50 MB."));
+        toast(laterWords.edit.files.refused(plain(nameForUpload(file), 80), "A file may have 50 MB."));
         continue;
       }
-      announce(`Adding ${nameOf(file)}`);
+      announce(`Adding ${nameForUpload(file)}`);
       try {
         const link = await upload(file, current());
         const editor = view.current;
@@ -134,9 +134,9 @@ function Page({ reading }) {
           put(editor, `${link}\u0001`);
           at = editor.state.selection.main.head;
         }
-        toast(`Added ${plain(nameOf(file), 80)}`);
+        toast(`Added ${plain(nameForUpload(file), 80)}`);
       } catch (error) {
-        toast(laterWords.edit.files.refused(plain(nameOf(file), 80), sentence(error)));
+        toast(laterWords.edit.files.refused(plain(nameForUpload(file), 80), sentence(error)));
       }
     }
   };

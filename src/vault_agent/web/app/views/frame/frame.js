@@ -5,7 +5,7 @@ import { html, signal, useEffect } from "../../../vendor/preact.js";
 import { live } from "../../events.js";
 import { Empty } from "../../parts/say.js";
 import { composing, Key, keyName } from "../../parts/commands.js";
-import { MenuButton } from "../../parts/later.js";
+import { MenuButton } from "../../parts/lazy.js";
 import { Icon, KINDS } from "../../parts/controls.js";
 import { plain } from "../../parts/text.js";
 import { address, changed } from "../../state/address.js";

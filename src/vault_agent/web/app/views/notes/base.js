@@ -3,7 +3,7 @@
 import { html, useSignal } from "../../../vendor/preact.js";
 import { Choices } from "../../parts/controls.js";
 import { useReply } from "../../parts/reply.js";
-import { Ghost } from "../../parts/later.js";
+import { Ghost } from "../../parts/lazy.js";
 import { Trouble } from "../../parts/say.js";
 import { plain } from "../../parts/text.js";
 import { changed, knowPath } from "../../state/address.js";

@@ -1,7 +1,7 @@
 // The filters as chips: types with counts, tags, folders, dates, and what is set.
 
 import { html } from "../../../vendor/preact.js";
-import { MenuButton } from "../../parts/later.js";
+import { MenuButton } from "../../parts/lazy.js";
 import { Entry, IconButton, useRoving, Icon, kindOf, KINDS, Shape, typeName } from "../../parts/controls.js";
 import { plain } from "../../parts/text.js";
 import { address, go } from "../../state/address.js";

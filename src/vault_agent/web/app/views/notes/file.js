@@ -4,7 +4,7 @@
 import { html, useEffect, useRef, useSignal } from "../../../vendor/preact.js";
 import { TitledDialog } from "../../parts/dialog.js";
 import { copy, Trouble } from "../../parts/say.js";
-import { Later } from "../../parts/later.js";
+import { Later } from "../../parts/lazy.js";
 import { useSheet } from "../../parts/sheet.js";
 import { Icon } from "../../parts/controls.js";
 import { plain } from "../../parts/text.js";

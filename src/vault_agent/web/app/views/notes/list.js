@@ -3,7 +3,7 @@
 import { html, useEffect, useLayoutEffect, useRef } from "../../../vendor/preact.js";
 import { useCommands } from "../../parts/commands.js";
 import { Empty, Trouble } from "../../parts/say.js";
-import { Later } from "../../parts/later.js";
+import { Later } from "../../parts/lazy.js";
 import { Icon, NoteShape } from "../../parts/controls.js";
 import { hitsOf, Marked, otherName, plain } from "../../parts/text.js";
 import { useVirtual } from "../../parts/virtual.js";

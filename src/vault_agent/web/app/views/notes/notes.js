@@ -3,7 +3,7 @@
 import { html, signal, useEffect, useRef, useSignal } from "../../../vendor/preact.js";
 import { composing, Key, useCommands } from "../../parts/commands.js";
 import { Empty } from "../../parts/say.js";
-import { elsewhere, Ghost, Later } from "../../parts/later.js";
+import { elsewhere, Ghost, Later } from "../../parts/lazy.js";
 import { Field, IconButton } from "../../parts/controls.js";
 import { address, go } from "../../state/address.js";
 import { recent, set, settings, starred } from "../../state/settings.js";

@@ -3,7 +3,7 @@
 import { html, useEffect, useLayoutEffect, useMemo, useRef, useSignal } from "../../../vendor/preact.js";
 import { Key, keyName, useCommands } from "../../parts/commands.js";
 import { copy, Empty, sentence, toast, Trouble } from "../../parts/say.js";
-import { elsewhere, Ghost, Later, MenuButton } from "../../parts/later.js";
+import { elsewhere, Ghost, Later, MenuButton } from "../../parts/lazy.js";
 import { heightOf, lineAt } from "../../parts/measure.js";
 import { useSheet } from "../../parts/sheet.js";
 import { Entry, IconButton, Icon, Shape, typeName } from "../../parts/controls.js";
