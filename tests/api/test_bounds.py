@@ -90,12 +90,16 @@ async def test_the_best_result_is_kept_with_its_long_names_cut():
     assert len(found.data.results[0].title) == MAX_CHARACTERS
 
 
-async def test_a_reply_below_the_size_limit_is_not_changed():
+async def test_a_reply_loses_nothing_below_the_size_limit_and_names_first_above_it():
     engine = FakeEngine(Config())
     engine.results = (hit(title="T" * 3_000),) * 50
     found, _ = await answer(search.search, called(engine), SearchQuery(query="a", limit=50))
     assert found.warnings == ()
     assert {len(each.title) for each in found.data.results} == {3_000}
+    longest = REPLY_BYTES // 50 - len(dump(hit(title="")))
+    engine.results = (hit(title="T" * longest),) * 50
+    found, _ = await answer(search.search, called(engine), SearchQuery(query="a", limit=50))
+    assert found.warnings[0].details == {"omitted": 0, "shortened": 50}
 
 
 async def test_the_size_limit_applies_over_http():

@@ -90,11 +90,12 @@ def bounded(reply: Envelope[Any], listed: str) -> tuple[Envelope[Any], bytes]:
     if len(body) <= REPLY_BYTES:
         return reply, body
     entries: Sequence[Any] = getattr(reply.data, listed)
-    share = REPLY_BYTES // max(len(entries), 1)
+    empty = replace(reply, data=replace(reply.data, **{listed: ()}))
+    room = REPLY_BYTES - len(dump(empty)) - _WARNING_BYTES
+    share = room // max(len(entries), 1) - 1  # the comma
     shorter = [_shortened(entry, share) for entry in entries]
     changed = sum(before is not after for before, after in zip(entries, shorter, strict=True))
-    empty = replace(reply, data=replace(reply.data, **{listed: ()}))
-    kept = _fitting(shorter, REPLY_BYTES - len(dump(empty)) - _WARNING_BYTES)
+    kept = _fitting(shorter, room)
     omitted = len(entries) - len(kept)
     what = (
         f"The reply would be larger than {REPLY_BYTES // 1024} KiB."
