@@ -31,7 +31,7 @@ async def test_all_commands_stand_in_sections(run: Run):
 
 @pytest.mark.parametrize("words", [("links",), ("links", "check"), ("search",)], ids=" ".join)
 async def test_the_help_of_a_command_is_that_of_its_option(run: Run, words: tuple[str, ...]):
-    assert (await run("help", *words)).out == (await run(*words, "--help")).out
+    assert (await run("--vault", "x", "help", *words)).out == (await run(*words, "--help")).out
 
 
 async def test_the_help_of_searches_tells_numbers_dates_and_exit_codes(run: Run):

@@ -21,7 +21,7 @@ NOTES = {
     "frost.md": "---\naliases: [Cold snap]\n---\n# Frost\n\nFleece.\n\n## B\n\nThe beds",
     "frosty.md": "# Frosty\n\nfleeced beds and frosts, frost-free\n",
     "cafe.md": "---\ntags: [drinks/hot]\n---\nA NAÏVE Café, ＡＢＣ and C++ at 8.30\n",
-    "tokyo.md": "今日は東京で新しい図書館を見た。late\nfrost\n",
+    "tokyo.md": "今日は東京で新しい図書館を見た。**late**\n> [frost](a.md)\n",
     "京東.md": "京東と図書\n",
 }
 

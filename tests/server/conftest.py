@@ -121,6 +121,7 @@ class FakeEngine:
         self.events = EventStream()
         self.reranker = None
         self.watch = FakeWatch()
+        self.reader = self  # its methods are here too
         self.queries = []
         self.results = (hit(),)
         self.search_warnings = ()

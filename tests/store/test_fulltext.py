@@ -107,6 +107,8 @@ def find(reader: FulltextReader, query: str, filters: Filters = NO_FILTER, **opt
         ("path:zoo/l* zebra", {2}),
         ("path:zoo/z? zebra", set()),
         ("absentword tag:animal", set()),
+        ("€ tag:animal", set()),
+        ("* tag:animal -", {1, 2}),
         ("animal", {1, 2}),
         ("#animal", {1, 2}),
         ("wild", {1}),

@@ -121,6 +121,20 @@ class _Program(Group):
         except BrokenPipeError:
             raise _ReaderGone from None
 
+    async def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find the command, or the option that `version` and `help` stand for."""
+        match args:
+            case ["version", *others]:
+                args = ["--version", *others]
+            case ["help", "all"]:
+                say(_all_commands())
+                await ctx.aexit()
+            case ["help", *words]:
+                args = [*words, "--help"]
+        return await super().resolve_command(ctx, args)
+
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the names in the order of the help."""
         del ctx
@@ -225,24 +239,11 @@ def _driven(coroutine: Coroutine[Any, Any, int]) -> int:
     raise RuntimeError("a command waits for an event loop")
 
 
-def _with_options(arguments: list[str]) -> list[str]:
-    """Return a command line with `--help` and `--version` for the words that mean them."""
-    match arguments:
-        case ["version", *others]:
-            return ["--version", *others]
-        case ["help", *words]:
-            return [*words, "--help"]
-    return arguments
-
-
 async def _run(arguments: list[str]) -> int:
     try:
         require_utf8(arguments)
-        if arguments == ["help", "all"]:
-            say(_all_commands())
-            return Exit.SUCCESS
         result = await program.main(
-            _with_options(arguments), prog_name=NAME, standalone_mode=False, obj=Invocation()
+            arguments, prog_name=NAME, standalone_mode=False, obj=Invocation()
         )
     except click.ClickException as misuse:
         if isinstance(misuse, click.exceptions.NoArgsIsHelpError) and not asks_for_json(arguments):

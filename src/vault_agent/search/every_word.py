@@ -49,8 +49,9 @@ def search_every_word(
 ) -> Answer:
     """Return the notes that have every word, best first, one result a note.
 
-    The full text returns the notes that have all terms. Terms are stems, so the words as they are
-    written are then searched in the text of each note.
+    The full text returns the notes that have all terms, those of a phrase side by side. Terms are
+    stems, so the words as they are written are then searched in the text of each note. There,
+    markup may stand between the words of a phrase.
 
     A note whose name is the query comes first. `truncated` is set if there were more candidates
     than are verified.
@@ -60,7 +61,8 @@ def search_every_word(
         SearchStopped: if `stopped` returned True.
     """
     texts = literals(query.query)
-    words = tuple(word for text in texts if (word := whole_word(text)) is not None)
+    words = tuple(filter(None, map(whole_word, " ".join(texts).split())))
+    phrases = tuple(filter(None, map(whole_word, texts)))
     compiled = replace(
         compile_query(query.query),
         phrases=tuple(filter(None, (tuple(sequence(text)) for text in texts))),
@@ -82,7 +84,7 @@ def search_every_word(
     raise_if_stopped(stopped)
     hits = hits_of(
         snapshot,
-        [_place(snapshot, note, candidates[note.rowid], words) for note in page],
+        [_place(snapshot, note, candidates[note.rowid], words + phrases) for note in page],
         {note.rowid: note for note in page},
         term_information(snapshot.fulltext, compiled),
         reasons=[Reason.LEXICAL_MATCH] * len(page),

@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from itertools import pairwise
+from string import punctuation
 from typing import NamedTuple
 
 from vault_agent.model.lexical import PIECE, LexicalQuery, Spelling, Terms
@@ -33,6 +34,8 @@ MAX_SPELLED_WORDS = 8
 """Other spellings are searched only for a query of at most so many words."""
 MAX_SPLIT_LETTERS, MIN_PART_LETTERS = 12, 2
 _LETTERS = re.compile(r"[^\W\d_]+")
+_SIGNS = f" {punctuation}"
+"""A query of these alone is one without words: somebody types `tag:a -`, or `*`."""
 
 
 class _Operators(NamedTuple):
@@ -97,7 +100,7 @@ def compile_query(text: str) -> LexicalQuery:
         subject=" ".join(subject),
         form=frozenset(terms(words)).difference(subject) if subject else frozenset(),
         path=words if "/" in words or is_note(words) else "",
-        text=words,
+        text=words if words.strip(_SIGNS) else "",
         filters=wanted.filters(),
         without=unwanted.filters(),
     )

@@ -165,7 +165,7 @@ class CandidateSearch:
     def run(self) -> Candidates:
         """Return the notes and chunks to rank."""
         has_words = self._weights or self._query.phrases
-        if not has_words and (self._query.term_weights or not self._note_must):
+        if not has_words and (self._query.text or self._query.term_weights or not self._note_must):
             return Candidates(similar_terms=self._similar_terms, searched=self._count)
         raise_if_stopped(self._stopped)
         words = {**self._query.units, **self._weights}
