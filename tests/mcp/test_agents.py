@@ -189,19 +189,18 @@ def test_agents_are_listed_changed_and_removed(tmp_path: Path):
 def test_an_agent_without_its_folder_is_refused_and_the_others_go_on(tmp_path: Path):
     program = Agent(tmp_path)
     config = tmp_path / "config.toml"
-    program.variables = {"VAULT_AGENT_CONFIG": str(config), "VAULT_AGENT_SERVER_API_KEY": KEY}
+    program.variables = {"VAULT_AGENT_CONFIG": str(config)}
     config.write_text(
-        "[write]\nenabled = true\nfolders = ['desk']\n[agents.other]\nfolder = 'desk'\n"
-        "[agents.desk]\nfolder = 'dsek'\nwrite = ['create']\n"  # it cannot make that
-        "[agents.maker]\nfolder = 'desk/new'\nwrite = ['create']\n"
+        "[agents.desk]\nfolder = 'dsek'\n[agents.other]\nfolder = 'desk'\n"
+        "[agents.maker]\nfolder = 'new'\nwrite = ['create']\n"
     )
     program.write("desk/Note.md", "# Note\n")
     program.start("--mcp")
+    program.finish_first()
 
     def statuses() -> list[int]:
         body = {"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {"_meta": META}}
         headers = {"MCP-Protocol-Version": MODERN, "Mcp-Method": "tools/list"}
-        headers["Authorization"] = f"Bearer {KEY}"
         names = ("/desk", "/other", "/maker", "")
         return [program.post(body, headers, f"/mcp{name}")[0] for name in names]
 

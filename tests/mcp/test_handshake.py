@@ -15,7 +15,7 @@ from tests.mcp.recorded import recorded, text_of
 from vault_agent.api.caller import OWNER, Caller, CallerKind
 from vault_agent.config.agents import AgentSettings
 from vault_agent.config.layers import Layer
-from vault_agent.config.rights import rights_of, tool_settings
+from vault_agent.config.rights import tool_settings
 from vault_agent.config.settings import Config
 from vault_agent.mcp.exchange import Post, exchange
 from vault_agent.mcp.handshake import FILE, result_for
@@ -25,6 +25,7 @@ from vault_agent.mcp.tool import TOOL_SWITCHES, ClientTools, tools_for
 from vault_agent.mcp.toolsets import TOOLSETS
 from vault_agent.mcp.view import View
 from vault_agent.model.writing import Right
+from vault_agent.server.mcp import rights_of
 
 METHODS = ("tools/list", "prompts/list", "resources/list", "resources/templates/list")
 VERSIONS = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25", "2026-07-28", "1999-01-01")

@@ -130,12 +130,11 @@ def require_servable(config: Config) -> None:
 def agents_without_folder(config: Config) -> dict[str, str]:
     """Return the agents that the server refuses, each with what it sees that is not there."""
     from vault_agent.config.agents import missing_in, not_in_vault
-    from vault_agent.config.rights import rights_of
 
     return {
         name: not_in_vault(missing)
         for name, agent in config.agents.items()
-        if (missing := missing_in(config.vault.root, agent.folders, rights_of(config, agent)))
+        if (missing := missing_in(config.vault.root, agent.folders, agent.write))
     }
 
 

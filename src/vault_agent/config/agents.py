@@ -65,7 +65,7 @@ class AgentSettings(BaseModel):
 def missing_in(root: Path | None, folders: Iterable[str], rights: Collection[str]) -> list[str]:
     """Return the folders of an agent that a vault lacks; none if the vault itself is missing.
 
-    None either with the right to create notes: the first write makes them.
+    None either for an agent that may create notes: its first write makes them.
     """
     if root is None or "create" in rights or not is_folder(root):
         return []

@@ -15,9 +15,7 @@ from vault_agent.text.names import fold, lies_in
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from vault_agent.config.agents import AgentSettings
     from vault_agent.config.layers import Layer
-    from vault_agent.config.settings import Config
 
 
 def allowed_rights(
@@ -39,20 +37,6 @@ def allowed_rights(
     ):
         return frozenset()
     return frozenset(map(Right, allow)) & frozenset(map(Right, write))
-
-
-def rights_of(config: Config, agent: AgentSettings | None) -> frozenset[Right]:
-    """Return the rights of an agent: none while writing is off, or off in a named one's folders.
-
-    `agent` is None for an unnamed one. Its rights are those of `write.allow`, also in a vault that
-    is closed to writes: there the operations refuse it.
-    """
-    write = config.write
-    if not write.enabled:
-        return frozenset()
-    if agent is None:
-        return frozenset(write.allow)
-    return allowed_rights(write.allow, write.folders, agent.folders, agent.write)
 
 
 def tool_settings(

@@ -14,7 +14,7 @@ from aiohttp import web
 from vault_agent.api.caller import Caller, CallerKind
 from vault_agent.api.operation import MAX_BODY_BYTES, MAX_WRITE_BYTES
 from vault_agent.config.agents import missing_in, not_in_vault
-from vault_agent.config.rights import rights_of
+from vault_agent.config.rights import allowed_rights
 from vault_agent.errors import Misconfigured, NotFound, Unsupported, switched_off
 from vault_agent.model.identifiers import GLOBAL
 from vault_agent.model.scope import Scope
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
     from vault_agent.config.agents import AgentSettings
     from vault_agent.config.settings import Config
+    from vault_agent.model.writing import Right
 
 PATH = "/mcp"
 # As in the relay, whose room is imported only when needed.
@@ -144,6 +145,20 @@ def _client(request: web.Request) -> str:
     return f"mcp:{name}" if _CLIENT.fullmatch(name) else "mcp"
 
 
+def rights_of(config: Config, agent: AgentSettings | None) -> frozenset[Right]:
+    """Return the rights of an agent: none while writing is off, or off in a named one's folders.
+
+    `agent` is None for an unnamed one. Its rights are those of `write.allow`, also in a vault that
+    is closed to writes: there the operations refuse it.
+    """
+    write = config.write
+    if not write.enabled:
+        return frozenset()
+    if agent is None:
+        return frozenset(write.allow)
+    return allowed_rights(write.allow, write.folders, agent.folders, agent.write)
+
+
 def _require_enabled(request: web.Request) -> Endpoint:
     endpoint = request.app.get(MCP)
     if endpoint is None:
@@ -171,7 +186,7 @@ async def _answered(
 
     config = request.app[CONFIG]
     agent = config.agents.get(caller.name)
-    await _require_folder(config, agent, caller)
+    await _require_folder(config, agent)
     vaults = request.app[APP].vaults
     vault_name = None if caller.is_named_agent else request.headers.get(VAULT_HEADER)
     several = vault_name is not None and any(
@@ -200,7 +215,7 @@ async def _answered(
     )
 
 
-async def _require_folder(config: Config, agent: AgentSettings | None, caller: Caller) -> None:
+async def _require_folder(config: Config, agent: AgentSettings | None) -> None:
     """Refuse a named agent whose folder is not there. Other agents go on.
 
     Raises:
@@ -208,7 +223,7 @@ async def _require_folder(config: Config, agent: AgentSettings | None, caller: C
     """
     if agent is None:
         return
-    missing = await in_thread(missing_in, config.vault.root, agent.folders, caller.rights or ())
+    missing = await in_thread(missing_in, config.vault.root, agent.folders, agent.write)
     if missing:
         what = f"This agent sees {not_in_vault(missing)}."
         raise Misconfigured("AGENT_FOLDER_NOT_FOUND", what)

@@ -1,6 +1,6 @@
 """Checks who may write what: an author's rights and folders, and the folders of the settings.
 
-`write.allow` is in an author's rights already: `rights_of` of `config/rights.py` has applied it.
+`write.allow` is in an author's rights already: `rights_of` of `server/mcp.py` has applied it.
 """
 
 from __future__ import annotations
