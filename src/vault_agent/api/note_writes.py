@@ -185,7 +185,7 @@ async def path_of(call: CallContext, path: str | None, note_id: str | None) -> s
     """Return the path of a note that is named by its path, or by its ID.
 
     An agent sends paths that are relative to its folder. `mcp/` has turned those into paths of the
-    vault before (`Scope.outer`).
+    vault before (`Scope.from_caller`).
 
     Raises:
         NotFound: `NOTE_NOT_FOUND` for an unknown ID, and for a note that the caller does not see.

@@ -134,7 +134,7 @@ class IndexReader:
         """
         if up_to_date:
             await self._runs.index_changes()
-        if self._own_watch is None:
+        if self._own_watch is None:  # in an agent's vault
             await self._queue.catch_up()
         self._checks.compare_if_due()
         index = self._core.index
