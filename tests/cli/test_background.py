@@ -139,7 +139,7 @@ async def test_the_record_of_a_killed_server_is_harmless(
 async def test_the_error_of_a_server_that_does_not_start_is_passed_on(tmp_path: Path):
     how = detached.StartCommand(("serve", "--port", "99999"), {**os.environ, "HOME": str(tmp_path)})
     with pytest.raises(Misconfigured, match="must be a port") as error:
-        await asyncio.to_thread(detached.start, how, tmp_path / "index")
+        await asyncio.to_thread(detached.start_server, how, tmp_path / "index")
     assert error.value.code == "CONFIG_INVALID"
 
 

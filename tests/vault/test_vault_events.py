@@ -14,8 +14,8 @@ import pytest
 from tests.support.clocks import PATIENCE
 from tests.support.waiting import eventually
 
-from vault_agent.vault import events
-from vault_agent.vault.events import (
+from vault_agent.vault import file_events
+from vault_agent.vault.file_events import (
     OVERFLOW_EVENTS,
     WatchFailed,
     follow_changes,
@@ -157,7 +157,7 @@ def test_the_system_reports_saves_renames_and_moved_folders(root: Path, followed
 def test_the_watch_ends_with_the_folder(
     root: Path, monkeypatch: pytest.MonkeyPatch, is_replaced: bool
 ):
-    monkeypatch.setattr(events, "FOLDER_CHECK_MS", 50)
+    monkeypatch.setattr(file_events, "FOLDER_CHECK_MS", 50)
     parent = root.parent / "parent"
     parent.mkdir()
     followed = Followed(root.rename(parent / "vault"))
@@ -179,7 +179,7 @@ def test_a_name_that_is_not_unicode_ends_the_watch_with_an_error(root: Path, fol
 LIMITED = """
 import sys, threading
 from vault_agent.vault.paths import Exclusions
-from vault_agent.vault.events import WatchFailed, follow_changes
+from vault_agent.vault.file_events import WatchFailed, follow_changes
 stop = threading.Event()
 try:
     follow_changes(sys.argv[1], Exclusions(), (), lambda _: stop.set(), stop)

@@ -27,7 +27,7 @@ from vault_agent.model.health import WatchState
 from vault_agent.model.lists import ListQuery
 from vault_agent.model.search import SearchQuery
 from vault_agent.search.lists import list_notes
-from vault_agent.vault.events import WatchFailed
+from vault_agent.vault.file_events import WatchFailed
 from vault_agent.vaults import embeddings, indexer
 from vault_agent.vaults import watch as module
 from vault_agent.vaults.open_vault import OpenVault

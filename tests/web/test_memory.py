@@ -99,6 +99,7 @@ def test_a_vault_without_an_index_is_shown_as_soon_as_it_has_one(
 )
 def test_a_vault_that_is_not_on_the_list(visit: Callable[..., Page], world: SeveralVaultsServer):
     page = visit(f"ticket={world.ticket()}", program=world)
+    expect(page.locator(".row h2").first).to_be_visible()  # the ticket is exchanged
     page.evaluate("hash => location.hash = hash", f"#/notes?vault={'0' * 32}")
     expect(page.get_by_text("The server does not have this vault")).to_be_visible()
     page.get_by_role("button", name="Open the server's own vault").click()

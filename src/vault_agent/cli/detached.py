@@ -76,7 +76,7 @@ def start_of(layers: tuple[Layer, ...], config_file: Path | None) -> StartComman
     return StartCommand(tuple(arguments), environment)
 
 
-def start(how: StartCommand, folder: Path) -> ServerAddress:
+def start_server(how: StartCommand, folder: Path) -> ServerAddress:
     """Start a server for the index in `folder`, and return its address once it answers.
 
     Raises:
@@ -183,7 +183,7 @@ def wake(layers: Sequence[Layer], config_file: Path | None) -> None:
 
 
 def start_until_idle(flags: Sequence[str], layers: Sequence[Layer]) -> str:
-    """Start a server in the background that ends when it is idle, and return its address.
+    """Run `serve --background --until-idle`, and return the address of the server.
 
     If another command starts the server of these settings at the same moment, it is that one.
 

@@ -178,7 +178,7 @@ def start(
     how = detached.start_of(invocation.layers(flags), invocation.named_config())
     if until_idle:
         how = how._replace(arguments=(*how.arguments, "--until-idle"))
-    running = Running(detached.start(how, folder), folder)
+    running = Running(detached.start_server(how, folder), folder)
     if taken is None:
         return running
     about_port = (

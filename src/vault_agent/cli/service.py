@@ -186,7 +186,7 @@ def install_service(invocation: Invocation) -> tuple[SystemService, str]:
             replace_file(service.file, old, mode=0o644)
         if stopped is not None:
             how = detached.start_of(invocation.layers(), invocation.named_config())
-            detached.start(how, folder)
+            detached.start_server(how, folder)
         raise
     return service, "installed" if old is None else "updated"
 

@@ -45,7 +45,7 @@ class Stored:
     meta: Meta
     files: dict[str, stored_notes.StoredFile]  # notes and documents by path
     # Notes and attachments that the last run could not index, by path. True: the file was not read,
-    # so the index has no rows of it, or older ones.
+    # so the index has no rows of it, or older ones. Attachments that wait to be read are such too.
     left_out: dict[str, tuple[FileEntry, bool]]
     attachments: frozenset[str]  # paths of all attachments
     paths: Collection[str] | None  # the fields above have files at or below these; None: all

@@ -1,4 +1,4 @@
-"""News of an open vault: revisions, writes, jobs, the watch, memory. The last 1,000 are kept."""
+"""News of a vault for clients: revisions, writes, jobs, watch, memory. The last 1,000 are kept."""
 
 from __future__ import annotations
 

@@ -105,9 +105,10 @@ class OpenVault:
         self.reranker = shared.reranker
         self._rebuilt: int | None = None  # the damaged generation that was rebuilt
         self.is_read_only = shared.write_enabled and not config.write.enabled
-        """Whether writing is on for the server, but off for this vault.
+        """Whether writing is on for the server, but off in this vault's copy of the settings.
 
-        That is a registered vault that is never changed, or a default one without `write.folders`.
+        `config_of` turns it off for a registered vault that is never changed, `config_of_default`
+        for a default vault without `write.folders`.
         """
         self.embedder = shared.embedder
         self.spec = core.spec

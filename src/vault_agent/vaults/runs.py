@@ -118,7 +118,8 @@ class Runs:
     ) -> None:
         """Index the paths that a watch names, or the whole vault.
 
-        `on_served` is called when searches see a revision that the run has published.
+        `on_served` is called when searches see a revision that the run has published, so never by a
+        run that changes nothing.
         """
 
         def tell_served() -> None:

@@ -1,7 +1,7 @@
 """The watch of a vault: the system's events name paths, and runs of the index read them.
 
-A thread takes the events (`vault.events`) and hands over their paths. A task indexes the paths that
-wait, and at times the whole vault, because events may be lost.
+A thread takes the events (`vault.file_events`) and hands over their paths. A task indexes the paths
+that wait, and at times the whole vault, because events may be lost.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from vault_agent.model.health import WatchState, WatchStatus
 from vault_agent.model.warning import Warning
 from vault_agent.system.cancelling import in_thread
 from vault_agent.system.crash import describe_crash
-from vault_agent.vault.events import WatchFailed, follow_changes
+from vault_agent.vault.file_events import WatchFailed, follow_changes
 from vault_agent.vault.platform import file_system, folder_at, is_shared
 from vault_agent.vaults.jobs import timestamp
 
