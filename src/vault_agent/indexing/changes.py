@@ -19,7 +19,7 @@ from vault_agent.model.scope import EVERYTHING
 from vault_agent.store.database import open_reader
 from vault_agent.store.directory import IndexDirectory
 from vault_agent.store.index import notes as stored_notes
-from vault_agent.store.index.meta import check_compatible, has_notes, read_meta
+from vault_agent.store.index.meta import check_compatible, counts_notes, read_meta
 from vault_agent.store.index.rows import name_hash
 from vault_agent.text.names import fold
 from vault_agent.vault.paths import outermost
@@ -141,12 +141,11 @@ def find_changes(
     """
     spec = request.spec
     places = None if request.paths is None else _places(request.paths, root.exclusions)
-    had_notes = _had_notes(directory, spec)
     if places is not None and not request.rebuild:
         stored = read_stored(directory, spec, places)
         if stored is not None:
             scanned = scan(root, paths=stored.paths)
-            changes = _compare(stored, scanned, request, had_notes)
+            changes = _compare(stored, scanned, request, _had_notes(stored, directory, spec))
             if not changes.removed or _has_entries(root):
                 _report_scan(scanned, report)
                 return changes
@@ -158,22 +157,27 @@ def find_changes(
         stored = None
     scanned = scan(root, on_progress=lambda seen: report.phase("scan", seen, None))
     _report_scan(scanned, report)
+    had_notes = _had_notes(stored, directory, spec)
     if had_notes and not scanned.notes:
         raise sudden_emptiness()
     return _compare(None if request.rebuild else stored, scanned, request, had_notes)
 
 
-def _had_notes(directory: IndexDirectory, spec: IndexSpec) -> bool:
+def _had_notes(stored: Stored | None, directory: IndexDirectory, spec: IndexSpec) -> bool:
     """Whether the index is of a whole vault and has notes: a vault without notes may be unmounted.
 
-    An index that another version made counts too, but not a damaged one. The folders of an agent
-    may lose their last note.
+    Without `stored`, this is an index that another version may have made, but not a damaged one.
+    The folders of an agent may lose their last note.
     """
+    if spec.exclusions.scope != EVERYTHING:
+        return False
+    if stored is not None:
+        return stored.meta.notes > 0
     number = directory.current()
-    if number is None or spec.exclusions.scope != EVERYTHING:
+    if number is None:
         return False
     with suppress(IndexUnavailable), open_reader(directory.database(number)) as connection:
-        return has_notes(connection)
+        return counts_notes(connection)
     return False
 
 

@@ -62,7 +62,7 @@ def search_every_word(
     """
     texts = literals(query.query)
     words = tuple(filter(None, map(whole_word, " ".join(texts).split())))
-    phrases = tuple(filter(None, map(whole_word, texts)))
+    phrases = tuple(filter(None, (whole_word(text) for text in texts if text.split()[1:])))
     compiled = replace(
         compile_query(query.query),
         phrases=tuple(filter(None, (tuple(sequence(text)) for text in texts))),

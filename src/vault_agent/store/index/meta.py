@@ -58,8 +58,8 @@ def read_meta(connection: sqlite3.Connection) -> Meta:
         raise damaged() from None
 
 
-def has_notes(connection: sqlite3.Connection) -> bool:
-    """Whether the generation has notes. Any version may have made it."""
+def counts_notes(connection: sqlite3.Connection) -> bool:
+    """Whether the metadata counts notes. Any version may have made the generation."""
     return bool(fetch(connection, "SELECT 1 FROM meta WHERE key = 'notes' AND value > 0"))
 
 
