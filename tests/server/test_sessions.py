@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from tests.server.test_vaults import running
 from tests.support.registered_vaults import RegisteredVaults, indexed
-from tests.support.session_desk import PROMPT, SHOP
+from tests.support.session_desk import PATIENT, PROMPT, SHOP
 
 from vault_agent.config.rules import vault_identity
 from vault_agent.memory.deliveries import Deliveries
@@ -107,10 +107,9 @@ async def test_what_a_hook_that_left_was_not_given_is_not_logged_and_comes_again
         await left.wait()
         return found
 
-    async with running(world, memory={"enabled": True}, server=KEYED) as server:
+    async with running(world, memory=PATIENT, server=KEYED) as server:
         server.session.headers["Authorization"] = f"Bearer {KEY}"
-        vault = await server.app.vaults.open("project:shop")
-        await indexed(vault)
+        await indexed(await server.app.vaults.open("project:shop"))
         asked = event(world, prompt=PROMPT)
         body = json.dumps(asked).encode()
         monkeypatch.setattr(Deliveries, "_chosen", slow)
@@ -136,10 +135,9 @@ async def test_a_hook_without_time_left_is_given_nothing(tmp_path: Path):
     world = RegisteredVaults(tmp_path)
     world.write(world.default, {"Bread.md": "# Bread\n"})
     world.project("shop", SHOP)
-    async with running(world, memory={"enabled": True}, server=KEYED) as server:
+    async with running(world, memory=PATIENT, server=KEYED) as server:
         server.session.headers["Authorization"] = f"Bearer {KEY}"
-        vault = await server.app.vaults.open("project:shop")
-        await indexed(vault)
+        await indexed(await server.app.vaults.open("project:shop"))
         for header, number, wanted in (("0", 1, False), ("no time", 2, True)):
             server.session.headers["Vault-Agent-Seconds"] = header
             sent = event(world, prompt=f"{PROMPT} {number}", at=time.time() + 10 * number)

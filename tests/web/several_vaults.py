@@ -45,6 +45,7 @@ class SeveralVaultsServer(Program):
             "VAULT_AGENT_WATCH_ENABLED": "true",
             "VAULT_AGENT_VAULTS_ENABLED": "true",
             "VAULT_AGENT_MEMORY_ENABLED": "true",
+            "VAULT_AGENT_MEMORY_HOOK_TIMEOUT_MS": "10000",  # on a busy machine
             "VAULT_AGENT_JOURNAL_ENABLED": "true",
             "VAULT_AGENT_JOURNAL_ASK": "true",
         }

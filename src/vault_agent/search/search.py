@@ -179,7 +179,8 @@ def _by_meaning(
     raise_if_stopped(stopped)
     information = lexical.term_information(snapshot.fulltext, compiled)
     entries = _nearest(nearby)
-    # Twice as many as wanted, because notes may have been removed, and all that tie with the last.
+    # Some notes may be gone, so take twice as many as wanted, and all others that score the last
+    # one's score.
     least = min((entry.score for entry in entries[: 2 * query.depth]), default=0.0)
     entries = [entry for entry in entries if entry.score >= least]
     notes = with_notes(snapshot, {}, [entry.rowid for entry in entries])

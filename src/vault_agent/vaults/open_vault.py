@@ -107,8 +107,8 @@ class OpenVault:
         self.is_read_only = shared.write_enabled and not config.write.enabled
         """Whether writing is on for the server, but off in this vault's copy of the settings.
 
-        `config_of` turns it off for a registered vault that is never changed, `config_of_default`
-        for a default vault without `write.folders`.
+        `config_of` turns it off for a vault of the role `other`, `config_of_default` for a default
+        vault without `write.folders`.
         """
         self.embedder = shared.embedder
         self.spec = core.spec
@@ -354,12 +354,12 @@ class OpenVault:
 
     async def _index_at_start(self, *, behind: bool) -> None:
         index = self._core.index
-        rebuilds = self.address != DEFAULT or self._owners_vault is not None
+        is_default = self.address == DEFAULT and self._owners_vault is None
         if index.refusal is None:
             if index.meta is None or behind:
                 await self.submit(JobKind.INDEX, trigger=Trigger.START)
-        elif rebuilds or index.has_other_fingerprint or index.damaged is not None:
-            # Nobody would ask for a rebuild of another vault: most commands name no vault.
+        elif index.has_other_fingerprint or index.damaged is not None or not is_default:
+            # Only the default vault waits until somebody asks for a rebuild: most commands name it.
             self._rebuilt = index.damaged
             await self.submit(JobKind.REINDEX, trigger=Trigger.START)
 

@@ -273,7 +273,7 @@ def _global_entry(config: Config, shared: Shared) -> Registered | None:
 
 
 def config_of_default(config: Config) -> Config:
-    """Return the settings for the default vault: without `write.folders` it is never changed."""
+    """Return the settings for the default vault: nothing writes in it without `write.folders`."""
     if config.write.folders:
         return config
     return config.model_copy(update={"write": config.write.model_copy(update={"enabled": False})})
