@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from vault_agent.config.settings import Config
     from vault_agent.store.directory import ServerLock
     from vault_agent.system.crash import CrashReport
-    from vault_agent.vaults.open_vault import OpenVault
     from vault_agent.vaults.vaults import Vaults
 
 _OF_TIMEOUT = 0.75
@@ -87,7 +86,6 @@ async def open_app(
     """
     async with AsyncExitStack() as stack:
         embedder, endpoint = None, None
-        opened: list[OpenVault] = []
         if config.embedding.enabled:
             # Before numpy loads. Threads do not help at this size: with the default of one a
             # core, a scan was 20 to 40 times slower.
@@ -97,13 +95,7 @@ async def open_app(
 
             chosen = EndpointSettings(**endpoint_settings(config.embedding))
             endpoint = await stack.enter_async_context(served(chosen))
-
-            def announce_query() -> None:
-                for vault in opened:  # all share the keeper of the first
-                    vault.indexer.announce_query()
-
-            embedder = Embedder(endpoint, on_query=announce_query)
-            await stack.enter_async_context(embedder)
+            embedder = await stack.enter_async_context(Embedder(endpoint))
         reranker = None
         if config.rerank.enabled and config.rerank.endpoint is not None:
             from vault_agent.models.reranker import Reranker, RerankerSettings
@@ -120,8 +112,8 @@ async def open_app(
         )
         await stack.enter_async_context(shared.allowance)
         vaults = await stack.enter_async_context(open_vaults(config, shared, lock))
-        opened.append(vaults.default)
         if embedder is not None:
+            embedder.on_query = vaults.default.indexer.announce_query  # all share its keeper
             embedder.warm_up()
         several = Several(vaults)
         memory = Memory(vaults, several, config.memory, config.journal.redact_patterns)

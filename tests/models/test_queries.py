@@ -125,7 +125,8 @@ async def test_queries_have_priority_over_documents(endpoint, settings):
 
 async def test_only_sent_queries_are_counted(endpoint, settings):
     announced = []
-    async with Embedder(settings(), on_query=lambda: announced.append(1)) as embedder:
+    async with Embedder(settings()) as embedder:
+        embedder.on_query = lambda: announced.append(1)
         await embedder.embed_query("tea")
         await embedder.embed_query("tea")
         assert len(announced) == 1

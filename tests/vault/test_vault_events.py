@@ -18,9 +18,9 @@ from vault_agent.vault import file_events
 from vault_agent.vault.file_events import (
     OVERFLOW_EVENTS,
     WatchFailed,
+    event_paths,
     follow_changes,
     is_temporary,
-    sort_events,
 )
 from vault_agent.vault.paths import Exclusions
 
@@ -38,7 +38,7 @@ def root(tmp_path: Path) -> Path:
 
 
 def concerned(root: Path, *events: tuple[int, str]) -> list[str] | None:
-    return sort_events([(kind, f"{root}/{path}") for kind, path in events], str(root), EXCLUSIONS)
+    return event_paths([(kind, f"{root}/{path}") for kind, path in events], str(root), EXCLUSIONS)
 
 
 @pytest.mark.parametrize("kind", [ADDED, MODIFIED, DELETED])
@@ -91,9 +91,9 @@ def test_a_note_may_have_a_temporary_name_inside():
 
 
 def test_the_vault_itself_may_come_or_go(root: Path):
-    assert sort_events([(DELETED, str(root))], str(root), EXCLUSIONS) is None
-    assert sort_events([(MODIFIED, str(root))], str(root), EXCLUSIONS) == []
-    assert sort_events([(ADDED, f"{root}2/note.md")], str(root), EXCLUSIONS) == []
+    assert event_paths([(DELETED, str(root))], str(root), EXCLUSIONS) is None
+    assert event_paths([(MODIFIED, str(root))], str(root), EXCLUSIONS) == []
+    assert event_paths([(ADDED, f"{root}2/note.md")], str(root), EXCLUSIONS) == []
 
 
 @pytest.mark.fault(

@@ -18,7 +18,7 @@ from vault_agent.errors import Forbidden, Misconfigured, Unauthorized
 from vault_agent.model.writing import Right, Write
 from vault_agent.vaults.open_vault import OpenVault
 
-OWN = Write(operation="promote", right=Right.CREATE, by_itself=True)
+OWN = Write(operation="promote", right=Right.CREATE, by_server=True)
 ON: dict[str, Any] = {"memory": {"enabled": True}}
 WRITABLE = ("project:shop", "global")
 

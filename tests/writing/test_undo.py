@@ -366,7 +366,7 @@ async def test_an_agent_is_not_told_of_the_writes_of_others(vault: Vault):
 async def test_what_the_server_wrote_by_itself_is_taken_back_by_its_id_only(vault: Vault):
     vault.put("A.md", "a\n")
     await vault.append("A.md", "mine\n")
-    journal = await vault.create("journals/Day.md", "a day\n", by_itself=True)
+    journal = await vault.create("journals/Day.md", "a day\n", by_server=True)
     undone = await vault.undo()
     assert undone.path == "A.md"
     assert "by server: " in undone.warnings[0].message

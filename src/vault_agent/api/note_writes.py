@@ -182,10 +182,10 @@ def make_write(
 
 
 async def path_of(call: CallContext, path: str | None, note_id: str | None) -> str:
-    """Return the path of a note that is named by its path, or by its ID.
+    """Return the path in the vault of a note that is named by such a path, or by its ID.
 
-    An agent sends paths that are relative to its folder. `mcp/` has turned those into paths of the
-    vault before (`Scope.from_caller`).
+    The paths that an agent sends are relative to its folder; `mcp/` has turned them into paths of
+    the vault already.
 
     Raises:
         NotFound: `NOTE_NOT_FOUND` for an unknown ID, and for a note that the caller does not see.
@@ -193,7 +193,7 @@ async def path_of(call: CallContext, path: str | None, note_id: str | None) -> s
     if path is None:
         named = await call.vault.reader.read(resolve, note_id or "", roots=call.vault.roots)
         # `resolve` returns a path that is relative to the agent's folder.
-        path = call.vault.scope.from_caller(named.notes[0].path)
+        path = call.caller.scope.from_caller(named.notes[0].path)
     if not call.caller.scope.contains(path):
         raise NotFound("NOTE_NOT_FOUND", "There is no such note.")
     return path

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from vault_agent.config.settings import Config
 
 
-def writes_by_itself(config: Config) -> bool:
+def server_writes(config: Config) -> bool:
     """Whether the server may write notes of its own, such as promoted ones.
 
     It writes them into the vaults of projects and the global one, also while `write.enabled` is
@@ -33,7 +33,7 @@ def writes_by_itself(config: Config) -> bool:
 
 def changes_notes(config: Config) -> bool:
     """Whether notes may be changed in any vault, on request or by the server itself."""
-    return config.write.enabled or writes_by_itself(config)
+    return config.write.enabled or server_writes(config)
 
 
 def is_exposed(config: Config) -> bool:

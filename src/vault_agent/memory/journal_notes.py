@@ -264,8 +264,8 @@ async def notes_of(vault: OpenVault) -> VaultNotes:
 # --- writing --------------------------------------------------------------------------------------
 
 
-_CREATE = Write(operation="journal", right=Right.CREATE, by_itself=True, wait_ms=0)
-_EDIT = Write(operation="journal", right=Right.EDIT, by_itself=True, wait_ms=0)
+_CREATE = Write(operation="journal", right=Right.CREATE, by_server=True, wait_ms=0)
+_EDIT = Write(operation="journal", right=Right.EDIT, by_server=True, wait_ms=0)
 _WRITTEN = frozenset({COMPLETE, INCOMPLETE})
 
 

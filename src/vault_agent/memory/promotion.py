@@ -340,7 +340,7 @@ async def _undo_last(writer: VaultWriter, path: str, write: Write) -> Written | 
 
 
 def _write(operation: str, right: Right, author: Author) -> Write:
-    return Write(operation=operation, right=right, author=author, retries=True, by_itself=True)
+    return Write(operation=operation, right=right, author=author, retries=True, by_server=True)
 
 
 # --- similar notes --------------------------------------------------------------------------------

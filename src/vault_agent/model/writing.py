@@ -123,7 +123,8 @@ class Write:
         wait_ms: how long to wait until a search finds the change.
         retries: whether the edit means the same on another text. If so, and somebody changes the
             note meanwhile, the edit is planned anew, at most three times.
-        by_itself: whether the server writes by itself. Then the log has the client `SERVER`.
+        by_server: whether it is a write of the server itself, such as a journal. Then the log has
+            the client `SERVER`.
     """
 
     operation: str
@@ -136,7 +137,7 @@ class Write:
     request: bytes = b""
     wait_ms: int = DEFAULT_WAIT_MS
     retries: bool = False
-    by_itself: bool = False
+    by_server: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -79,12 +79,8 @@ class Embedder(ModelClient):
     with documents are small and sent one at a time, and a query waits for one of them at most.
     """
 
-    def __init__(
-        self, settings: EndpointSettings, *, on_query: Callable[[], object] = lambda: None
-    ) -> None:
+    def __init__(self, settings: EndpointSettings) -> None:
         """Check the endpoint and the model. Nothing is sent.
-
-        `on_query` is called before a query is sent, so that documents of another process give way.
 
         Raises:
             Misconfigured: `CONFIG_INVALID` for an endpoint or model that would send text away.
@@ -103,7 +99,8 @@ class Embedder(ModelClient):
         self.is_prepared = False
         """Whether the space was checked, and no document has failed since by the endpoint."""
         self.settings = settings
-        self._on_query = on_query
+        self.on_query: Callable[[], object] = lambda: None
+        """Called before a query is sent, so that documents of another process give way."""
         self._preparing = anyio.Lock()
         self._most = settings.batch_size
         self._slots = anyio.Semaphore(settings.concurrency)
@@ -126,7 +123,7 @@ class Embedder(ModelClient):
 
     async def _embed_query(self, text: str) -> Vector:
         self.give_way()
-        self._on_query()
+        self.on_query()
         seconds = self.settings.query_timeout
         with anyio.move_on_after(seconds):
             if self.space is None:

@@ -146,10 +146,11 @@ def _client(request: web.Request) -> str:
 
 
 def rights_of(config: Config, agent: AgentSettings | None) -> frozenset[Right]:
-    """Return the rights of an agent: none while writing is off, or off in a named one's folders.
+    """Return the rights of an agent: none while writing is off.
 
-    `agent` is None for an unnamed one. Its rights are those of `write.allow`, also in a vault that
-    is closed to writes: there the operations refuse it.
+    A named agent has none either if no folder that it sees may be changed. `agent` is None for an
+    unnamed one. Its rights are those of `write.allow`, also in a vault that is closed to writes:
+    there the operations refuse it.
     """
     write = config.write
     if not write.enabled:

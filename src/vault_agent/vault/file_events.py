@@ -78,7 +78,7 @@ def follow_changes(
                 events = notify.watch(LONGEST_WAIT_MS, QUIET_MS, FOLDER_CHECK_MS, stop)
                 if isinstance(events, str):  # the time is over, or `stop` is set
                     continue
-                paths = sort_events(events, root, exclusions, kinds)
+                paths = event_paths(events, root, exclusions, kinds)
                 if paths is None:
                     return
                 if paths:
@@ -107,7 +107,7 @@ def _start(root: str) -> RustNotify:
         return start(True)
 
 
-def sort_events(
+def event_paths(
     events: Iterable[tuple[int, str]],
     root: str,
     exclusions: Exclusions,

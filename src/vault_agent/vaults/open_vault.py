@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Concatenate, ParamSpec, TypeVar
 
 import anyio
 
-from vault_agent.config.server_key import writes_by_itself
+from vault_agent.config.server_key import server_writes
 from vault_agent.config.settings import index_directory
 from vault_agent.config.vault_list import DEFAULT, Role
 from vault_agent.errors import Busy, Failed, VaultAgentError
@@ -96,7 +96,7 @@ class OpenVault:
         `owners_vault` is set for an agent's vault: the vault that the agent sees a part of.
         """
         self.config = config
-        self.agents: set[OpenVault] = set()
+        self.agent_vaults: set[OpenVault] = set()
         """The open vaults of agents that see some of this one."""
         self._owners_vault = owners_vault
         self.address = address
@@ -373,8 +373,8 @@ class OpenVault:
 
     def _tell_agents(self, request: UpdateIndex) -> None:
         """Let the vaults of agents index the paths of this run too."""
-        for agent in self.agents:
-            agent.follow_run(request)
+        for vault in self.agent_vaults:
+            vault.follow_run(request)
 
     def follow_run(self, request: UpdateIndex) -> None:
         """Index the paths of a run of the owner's index, as far as this vault has them."""
@@ -388,8 +388,8 @@ class OpenVault:
             self._queue.add(paths)
 
     def _share_vectors(self) -> None:
-        for agent in self.agents:
-            agent.use_vectors_of_owner()
+        for vault in self.agent_vaults:
+            vault.use_vectors_of_owner()
 
     def use_vectors_of_owner(self) -> None:
         """Use the vectors that the owner's index has now, as soon as it can be written."""
@@ -455,9 +455,9 @@ async def open_vault(
         vault = await _make(stack, config, shared, spec, indexer, address=address)
         if own:
             stack.callback(indexer.retire)
-        by_itself = entry is not None and entry.role is not Role.OTHER and writes_by_itself(config)
+        by_server = entry is not None and entry.role is not Role.OTHER and server_writes(config)
         await vault.start(behind=moved)
-        await stack.enter_async_context(vault.write_access.accepting(by_itself=by_itself))
+        await stack.enter_async_context(vault.write_access.accepting(by_server=by_server))
         yield vault
 
 
@@ -482,8 +482,8 @@ async def open_for_agent(
             address=owners_vault.address,
             owners_vault=owners_vault,
         )
-        owners_vault.agents.add(vault)
-        stack.callback(owners_vault.agents.discard, vault)
+        owners_vault.agent_vaults.add(vault)
+        stack.callback(owners_vault.agent_vaults.discard, vault)
         await vault.start(behind=True)
         yield vault
 

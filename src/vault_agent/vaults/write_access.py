@@ -60,7 +60,7 @@ class WriteAccess:
         self._settings = settings
         self._writer: VaultWriter | None = None
         self._refusal: Unavailable | None = None  # while the log cannot be used
-        self._by_itself = False
+        self._by_server = False
 
     @property
     def files(self) -> Files:
@@ -85,30 +85,30 @@ class WriteAccess:
     def own_writer(self) -> VaultWriter:
         """Carries out the writes that the server makes by itself, such as promoted notes.
 
-        They need no `write.enabled`. Each has `Write.by_itself` set.
+        They need no `write.enabled`. Each has `Write.by_server` set.
 
         Raises:
             Forbidden: `VAULT_READ_ONLY` if it may not write in this vault by itself.
             Unavailable: as `writer`.
         """
-        if self._refusal is not None and self._by_itself:
+        if self._refusal is not None and self._by_server:
             raise self._refusal.again()
-        if self._writer is None or not self._by_itself:
+        if self._writer is None or not self._by_server:
             raise Forbidden("VAULT_READ_ONLY", "The notes of this vault are never changed.")
         return self._writer
 
     @asynccontextmanager
-    async def accepting(self, *, by_itself: bool = False) -> AsyncIterator[None]:
+    async def accepting(self, *, by_server: bool = False) -> AsyncIterator[None]:
         """Accept writes, if that is enabled, once what a crash has interrupted is finished.
 
-        With `by_itself` the server's own writes are accepted, also while all others are off.
+        With `by_server` the server's own writes are accepted, also while all others are off.
 
         Raises:
             Busy: `INDEX_LOCKED` if another process may change notes of this vault.
             Failed: `DISK_FULL`, `INDEX_IO_ERROR`.
         """
-        self._by_itself = by_itself
-        if not (self._settings.enabled or by_itself):
+        self._by_server = by_server
+        if not (self._settings.enabled or by_server):
             yield
             return
         with self._core.directory.changing_notes():

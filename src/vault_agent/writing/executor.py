@@ -219,7 +219,7 @@ class WriteExecutor:
         return self.log.begin(
             new_write(
                 write.author.name,
-                SERVER if write.by_itself else write.author.client,
+                SERVER if write.by_server else write.author.client,
                 write.operation,
                 changes,
                 write_id=reply.write_id,

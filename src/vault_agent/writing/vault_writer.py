@@ -51,9 +51,9 @@ _CLOSING_LOOKS = 2
 
 _T = TypeVar("_T")
 
-IndexPaths: TypeAlias = "Callable[[Sequence[str], int], Awaitable[IndexState]]"
-"""Indexes paths. Returns the revision that has them, or `PENDING` if that takes more milliseconds
-than the second argument."""
+IndexWritten: TypeAlias = "Callable[[Sequence[str], int], Awaitable[IndexState]]"
+"""`IndexQueue.index`: indexes paths, and returns the revision that has them, or `PENDING` if that
+takes more milliseconds than the second argument."""
 
 
 class VaultWriter:
@@ -62,7 +62,7 @@ class VaultWriter:
     def __init__(
         self,
         executor: WriteExecutor,
-        index_paths: IndexPaths,
+        index_written: IndexWritten,
         allowance: Allowance,
         *,
         knows: Callable[[str], Awaitable[bool]] | None = None,
@@ -71,7 +71,7 @@ class VaultWriter:
     ) -> None:
         self._executor = executor
         self._times = executor.limits.times
-        self._index_paths = index_paths
+        self._index_written = index_written
         self.allowance = allowance
         self._on_written = on_written
         self._on_crash = on_crash
@@ -285,7 +285,7 @@ class VaultWriter:
                 saved = await self._looking.run(self._look, paths)
             if saved:
                 await self._read_conflicts()
-                await self._index_paths([*saved, *executor.take_unsure()], 0)
+                await self._index_written([*saved, *executor.take_unsure()], 0)
 
     async def close(self) -> None:
         """Look at all displaced files before they are due, and close the log."""
@@ -474,7 +474,7 @@ class VaultWriter:
     def _index_unsure(self) -> None:
         """Index what interrupted writes may have changed, and new copies beside notes."""
         if paths := self._executor.take_unsure():
-            self._keep(self._index_paths(paths, 0))
+            self._keep(self._index_written(paths, 0))
 
     def _keep(self, work: Awaitable[_T]) -> asyncio.Future[_T]:
         """Run work in a task of its own, and keep a reference: the event loop's is weak."""
@@ -494,7 +494,7 @@ class VaultWriter:
         changes = () if logged is None else logged.changes  # a reply may name only some
         named = [path for change in changes for path in (change.path_after, change.path)]
         paths = [reply.path, reply.moved_from, *named]
-        index = await self._index_paths(list(dict.fromkeys(filter(None, paths))), write.wait_ms)
+        index = await self._index_written(list(dict.fromkeys(filter(None, paths))), write.wait_ms)
         reply = replace(reply, index=index)
         if index.indexed:
             return reply

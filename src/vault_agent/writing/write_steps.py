@@ -111,7 +111,7 @@ class WriteSteps:
         before = self._executor.find(root, path, write, edits=True)
         if all(mark.search(before) for mark in _MARKS):
             raise Conflict("NOTE_IN_CONFLICT", "The note has the marks of a conflict of git.")
-        if self._executor.limits.dates and not write.by_itself:
+        if self._executor.limits.dates and not write.by_server:
             plan = dating(plan, datetime.now(UTC), whole=write.right is Right.OVERWRITE)
         planned = run_plan(plan, before)
         after = spliced(before, planned.splices)
@@ -267,7 +267,7 @@ class WriteSteps:
         log, author = self._executor.log, write.author
         if write_id is not None:
             logged = log.get(write_id)
-            if logged is None or not (write.by_itself or author.may_take_back(logged)):
+            if logged is None or not (write.by_server or author.may_take_back(logged)):
                 raise NotFound("WRITE_NOT_FOUND", "There is no such write of yours.")
             return logged, ()
         logged = log.last_of(author)
