@@ -182,10 +182,9 @@ def make_write(
 
 
 async def path_of(call: CallContext, path: str | None, note_id: str | None) -> str:
-    """Return the path in the vault of a note that is named by such a path, or by its ID.
+    """Return the path of a note in the vault: `path`, or that of the note ID.
 
-    The paths that an agent sends are relative to its folder; `mcp/` has turned them into paths of
-    the vault already.
+    `mcp/` has turned the path of an agent, relative to its folder, into one of the vault before.
 
     Raises:
         NotFound: `NOTE_NOT_FOUND` for an unknown ID, and for a note that the caller does not see.

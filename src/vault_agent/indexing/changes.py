@@ -242,10 +242,10 @@ def _compare(
 ) -> Changes:
     files = stored.files if stored else {}
     left_out = stored.left_out if stored else {}
-    # A run that someone has asked for tries unread files again: what the baseline lacks counts as
-    # added. The runs of the watch, which are many, try such a file again only when it has changed.
-    retries = not request.by_watch
-    baseline = stored.entries(without_unread=retries) if stored else {}
+    # A run that someone has asked for tries unread files again: the baseline lacks them, so they
+    # count as added. The runs of the watch, which are many, try them only when they have changed.
+    reads_unread = not request.by_watch
+    baseline = stored.entries(without_unread=reads_unread) if stored else {}
     seen = diff(baseline, request.spec.to_index(scanned), scanned.unlisted)
     # Without files that are missing or read again. The run adds those that it reads in vain.
     still_left_out = {path: left_out[path] for path in baseline.keys() & left_out.keys()}
@@ -270,7 +270,7 @@ def _compare(
         lost_attachments=lost_attachments,
         differs=bool(
             seen.differs
-            or (retries and any(unread for _, unread in left_out.values()))
+            or (reads_unread and any(unread for _, unread in left_out.values()))
             or new_attachments
             or lost_attachments
         ),

@@ -43,12 +43,10 @@ class Scope:
 
     def to_caller(self, path: str) -> str:
         """Return a path relative to `root_folder`, or the vault's own if it is not below that."""
-        before = f"{self.root_folder}/"
-        if not self.root_folder or path.startswith(before):
-            return path.removeprefix(before) if self.root_folder else path
-        if not fold(path).startswith(fold(before)):
+        if not self.root_folder or not fold(path).startswith(fold(f"{self.root_folder}/")):
             return path
-        return path.split("/", before.count("/"))[-1]
+        # The path may spell the folder in another way, but with as many slashes.
+        return path.split("/", self.root_folder.count("/") + 1)[-1]
 
     def from_caller(self, path: str) -> str:
         """Return a path relative to `root_folder` as a path of the vault."""

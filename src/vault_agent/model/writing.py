@@ -84,7 +84,7 @@ class WriteTimes:
 class WriteLimits:
     """The limits of writing in a vault. Folders are vault-relative; "" is the whole vault.
 
-    With `dates`, an edit sets `updated` in the frontmatter of a note that has that key.
+    With `sets_updated`, an edit sets `updated` in the frontmatter of a note that has that key.
     """
 
     folders: tuple[str, ...] = ("",)
@@ -94,7 +94,7 @@ class WriteLimits:
     undo_days: int = 30
     undo_bytes: int = 512 << 20
     times: WriteTimes = WriteTimes()
-    dates: bool = False
+    sets_updated: bool = False
 
 
 class WriteState(StrEnum):

@@ -229,8 +229,8 @@ def _in_order(
 ) -> _Results:
     """Return the results whose notes still exist, best first.
 
-    A hit that only vectors have found gets half of its score, because the nearest vector need not
-    be near. The order stays, and no hit keeps a higher score than the one before it.
+    Once they are in order, a hit that only vectors have found gets half of its score, because the
+    nearest vector need not be near. Hits after it get at most as much, so the order stays.
     """
     entries = [entry for entry in entries if entry.rowid in notes]
     entries.sort(key=lambda entry: (-entry.score, notes[entry.rowid].path))

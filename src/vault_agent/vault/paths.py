@@ -416,7 +416,7 @@ class Exclusions:
         The time is linear in the path's length, apart from the user's patterns.
         """
         start = 0
-        if not self._is_unseen(path, is_dir=is_dir):
+        if not self._is_unseen(path, is_dir=is_dir):  # an unseen path is excluded as a whole
             while (end := path.find("/", start)) >= 0:
                 name = path[start:end]
                 if (verdict := self._judge(path, end + 1, name, is_dir=True)) is not None:

@@ -132,6 +132,8 @@ class Vaults:
     async def seen_by(self, name: str, scope: Scope) -> OpenVault:
         """Return what an agent sees of the default vault, opened if it was not.
 
+        With the scope `EVERYTHING`, which unnamed agents have too, it is the default vault itself.
+
         Raises:
             Busy: `INDEX_LOCKED`; `SERVER_BUSY` if the server is stopping.
             Failed: `DISK_FULL`, `INDEX_IO_ERROR`.

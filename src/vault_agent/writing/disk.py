@@ -391,7 +391,7 @@ _MISSING = frozenset({errno.ENOENT, errno.ENOTDIR})
 _ELSEWHERE = frozenset({Cause.OUTSIDE, Cause.EXCLUDED})
 
 
-class Disturbed(Conflict):
+class NoteBusy(Conflict):
     """Somebody else has just changed the note, or is writing it. Wait, then look again."""
 
     def __init__(self) -> None:
@@ -412,7 +412,7 @@ def naming(path: str) -> Iterator[None]:
     """Name the file in the error of a write that is about several."""
     try:
         yield
-    except Disturbed:
+    except NoteBusy:
         raise  # `VaultWriter` waits and tries again
     except VaultAgentError as error:
         raise error.again(visible(path)) from None
@@ -436,7 +436,7 @@ def coded_error(error: Exception) -> VaultAgentError:
     if number == errno.EEXIST:
         return Conflict("NOTE_EXISTS", "There is a file of this name.")
     if number == errno.ESTALE:
-        return Disturbed()
+        return NoteBusy()
     if number == errno.EXDEV:
         return Forbidden(
             "FILE_NOT_WRITABLE",

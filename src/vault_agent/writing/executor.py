@@ -23,7 +23,7 @@ from vault_agent.text.names import is_note
 from vault_agent.vault.opening import CannotOpen
 from vault_agent.vault.replacing import Changed, probe
 from vault_agent.writing import replies
-from vault_agent.writing.disk import Disk, Disturbed, coded, coded_error, hash_file, missing_folders
+from vault_agent.writing.disk import Disk, NoteBusy, coded, coded_error, hash_file, missing_folders
 from vault_agent.writing.finish import Finisher, new_write, now_ms
 from vault_agent.writing.linger import Linger
 from vault_agent.writing.permission import Permission
@@ -106,11 +106,11 @@ class WriteExecutor:
     def may_have_changed(self, logged: LoggedWrite) -> None:
         """Remember the paths of a write that was interrupted, to index them again."""
         for change in logged.changes:
-            self.finisher.unsure += filter(None, (change.path, change.target))
+            self.finisher.unindexed += filter(None, (change.path, change.target))
 
-    def take_unsure(self) -> list[str]:
+    def take_unindexed(self) -> list[str]:
         """Return the paths to index: of interrupted writes since the last call, and of copies."""
-        taken, self.finisher.unsure = self.finisher.unsure, []
+        taken, self.finisher.unindexed = self.finisher.unindexed, []
         return list(dict.fromkeys(taken))
 
     def look(self, root: VaultRoot, lingering: Lingering) -> bool:
@@ -169,7 +169,7 @@ class WriteExecutor:
     def find(self, root: VaultRoot, path: str, write: Write, *, edits: bool) -> bytes:
         """Read a file that is to be changed.
 
-        Raises as `Disk.find`, `check_hash`, and `Disturbed` while somebody changes it.
+        Raises as `Disk.find`, `check_hash`, and `NoteBusy` while somebody changes it.
         """
         file = self.disk.find(root, path, edits=edits)
         self._check_file(write, path, content_hash(file.data), file.stat)
@@ -187,7 +187,7 @@ class WriteExecutor:
         check_hash(write, digest)
         age = time.time() - status.st_mtime
         if 0 <= age < self.limits.quiet_seconds and digest != self.log.hash_at(path):
-            raise Disturbed
+            raise NoteBusy
 
     def check_size(self, path: str, data: bytes) -> None:
         """Raise `NOTE_TOO_LARGE` if a note would have too many bytes."""
@@ -260,11 +260,11 @@ class WriteExecutor:
         for position, change in enumerate(changes):
             if position in not_done:
                 continue
-            is_first = position == 0
             replaces = change.kind in (ChangeKind.EDIT, ChangeKind.REMOVE)
-            if replaces and (first_has_displaced or not is_first):
+            has_displaced = replaces and (position > 0 or first_has_displaced)
+            if has_displaced:
                 self.linger.add(logged, position)
-            elif is_first:  # later ones that displace nothing are swept already
+            elif position == 0:  # later ones that displaced nothing are swept already
                 self._sweep(root, logged)
         return logged, not_done
 

@@ -55,7 +55,7 @@ class Finisher:
         self._disk = disk
         self._log = log
         self._on_left = on_left
-        self.unsure: list[str] = []
+        self.unindexed: list[str] = []
         """Paths that wait to be indexed: of copies, and of writes that were interrupted."""
 
     # --- the first change decides ---------------------------------------------------------------
@@ -98,7 +98,7 @@ class Finisher:
         if displaced is None or content_hash(displaced) == change.hash_after:
             return now == change.hash_after
         if content_hash(displaced) == change.hash_before:
-            return now != change.hash_before
+            return now != change.hash_before  # it may have been saved again since
         self._return_displaced(root, logged, change, displaced)
         return False
 
@@ -290,7 +290,7 @@ class Finisher:
                 self._disk.apply(root, copy.changes[0])
             finally:
                 self.settle(root, copy)
-        self.unsure.append(to)
+        self.unindexed.append(to)
         self._log.warn(logged.seq, "WRITE_CONFLICT")
 
 

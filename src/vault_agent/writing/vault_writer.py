@@ -25,7 +25,7 @@ from vault_agent.system.workers import SMALL_BYTES
 from vault_agent.text.names import fold, is_note
 from vault_agent.vault.opening import CannotOpen
 from vault_agent.vault.replacing import Changed
-from vault_agent.writing.disk import Disturbed, coded_error
+from vault_agent.writing.disk import NoteBusy, coded_error
 from vault_agent.writing.finish import now_ms
 from vault_agent.writing.plan import Costly
 from vault_agent.writing.undo import UNDO
@@ -285,7 +285,7 @@ class VaultWriter:
                 saved = await self._looking.run(self._look, paths)
             if saved:
                 await self._read_conflicts()
-                await self._index_written([*saved, *executor.take_unsure()], 0)
+                await self._index_written([*saved, *executor.take_unindexed()], 0)
 
     async def close(self) -> None:
         """Look at all displaced files before they are due, and close the log."""
@@ -358,7 +358,7 @@ class VaultWriter:
         await self._read_conflicts()
         self._refusal, self._state = None, "ready"
         self._ready.set()
-        self._index_unsure()
+        self._index_unindexed()
         return True
 
     async def _read_conflicts(self) -> None:
@@ -426,7 +426,7 @@ class VaultWriter:
                     raise
                 await self._wait_until_back(path)
                 path = None
-            except Disturbed:
+            except NoteBusy:
                 if time.monotonic() >= deadline:
                     raise
                 await anyio.sleep(self._times.look_pause)
@@ -456,24 +456,29 @@ class VaultWriter:
             await self._require_ready()
             if creates and path is not None:
                 await self._wait_until_back(path)
-            # The thread puts the result here, because a cancelled `await` loses what it returns. It
-            # is empty if the step failed or never began: then the error is raised past the return.
-            done: list[Done] = []
+            # The thread puts its result here, because a cancelled `await` loses what it returns.
+            # There is none only if the step fails or never begins: then the error is raised.
+            results: list[Done] = []
             try:
                 await self._try(
-                    lambda: done.append(self._steps.run(write, step)), path, retries=retries
+                    lambda: results.append(self._steps.run(write, step)), path, retries=retries
                 )
             finally:
-                self._index_unsure()
-                for reply, logged in done:
-                    if logged is not None:
-                        self._on_written(logged)
-                    indexing = self._keep(self._wait_for_index(reply, logged, write))
-        return await asyncio.shield(indexing)
+                self._index_unindexed()
+                replies = [self._announce(write, *result) for result in results]
+        return await asyncio.shield(replies[0])
 
-    def _index_unsure(self) -> None:
+    def _announce(
+        self, write: Write, reply: Written, logged: LoggedWrite | None
+    ) -> asyncio.Future[Written]:
+        """Tell of a write that was carried out, and have it indexed. The result is its reply."""
+        if logged is not None:
+            self._on_written(logged)
+        return self._keep(self._wait_for_index(reply, logged, write))
+
+    def _index_unindexed(self) -> None:
         """Index what interrupted writes may have changed, and new copies beside notes."""
-        if paths := self._executor.take_unsure():
+        if paths := self._executor.take_unindexed():
             self._keep(self._index_written(paths, 0))
 
     def _keep(self, work: Awaitable[_T]) -> asyncio.Future[_T]:

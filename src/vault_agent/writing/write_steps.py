@@ -29,7 +29,7 @@ from vault_agent.model.writing import (
 from vault_agent.text.names import is_note, visible
 from vault_agent.vault.opening import CannotOpen
 from vault_agent.writing import replies
-from vault_agent.writing.disk import MAX_KEPT_BYTES, Disturbed, coded, missing, naming
+from vault_agent.writing.disk import MAX_KEPT_BYTES, NoteBusy, coded, missing, naming
 from vault_agent.writing.executor import WriteExecutor, check_hash
 from vault_agent.writing.finish import free_beside, numbered
 from vault_agent.writing.permission import TRASH
@@ -104,14 +104,14 @@ class WriteSteps:
             return self._executor.find(root, path, write, edits=True)
 
     def edit(self, path: str, write: Write, plan: Plan, root: VaultRoot) -> Done:
-        """Edit a note. Raises `Changed` or `Disturbed` if another try may succeed."""
+        """Edit a note. Raises `Changed` or `NoteBusy` if another try may succeed."""
         self._executor.permission.check_path(write.author, path)
         if not is_note(path):
             raise missing()
         before = self._executor.find(root, path, write, edits=True)
         if all(mark.search(before) for mark in _MARKS):
             raise Conflict("NOTE_IN_CONFLICT", "The note has the marks of a conflict of git.")
-        if self._executor.limits.dates and not write.by_server:
+        if self._executor.limits.sets_updated and not write.by_server:
             plan = dating(plan, datetime.now(UTC), whole=write.right is Right.OVERWRITE)
         planned = run_plan(plan, before)
         after = spliced(before, planned.splices)
@@ -367,13 +367,13 @@ class WriteSteps:
         Later looks would not find these notes at their old paths.
 
         Raises:
-            Disturbed: it is too early to look at one of the files.
+            NoteBusy: it is too early to look at one of the files.
         """
         executor = self._executor
         while (lingering := executor.linger.take_due()) is not None:
             executor.look(root, lingering)
         if executor.linger.is_below(folder):
-            raise Disturbed
+            raise NoteBusy
 
     def _check(self, root: VaultRoot, write: Write, change: VaultChange) -> None:
         """Check the paths and the size of a change."""
