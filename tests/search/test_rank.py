@@ -20,12 +20,12 @@ def order(candidates: Candidates, **titles: str) -> list:
 
 
 def test_an_exact_name_ranks_first():
-    found = Candidates(body={1: 9.0, 2: 1.0}, names={2: 1.0}, named={2}, information=WORDS)
+    found = Candidates(body={1: 9.0, 2: 1.0}, names={2: 1.0}, named={2}, term_information=WORDS)
     assert [p.rowid for p in order(found, n2="Zebra Stripes")] == [2, 1]
 
 
 def test_a_similar_name_raises_a_note():
-    found = Candidates(body={1: 5.0, 2: 4.0}, names={1: 1.0, 2: 1.0}, information=WORDS)
+    found = Candidates(body={1: 5.0, 2: 4.0}, names={1: 1.0, 2: 1.0}, term_information=WORDS)
     places = order(found, n1="A zebra among many other animals", n2="Zebra stripes!")
     assert [p.rowid for p in places] == [2, 1]
     assert places[0].votes["name"] > places[1].votes["name"]
@@ -39,7 +39,7 @@ def whole(count: int) -> Candidates:
         text={key(1): 4.0, key(2): 4.0},
         whole={key(2)},
         whole_count=count,
-        information=WORDS,
+        term_information=WORDS,
     )
 
 
@@ -59,12 +59,12 @@ def test_names_decide_if_many_chunks_have_all_words():
 
 def test_a_note_is_one_result_however_many_chunks_match():
     text = {key(1, 0): 9.0, key(1, 1): 8.9}
-    places = order(Candidates(body={1: 5.0, 2: 1.0}, text=text, information=WORDS))
+    places = order(Candidates(body={1: 5.0, 2: 1.0}, text=text, term_information=WORDS))
     assert [p.rowid for p in places] == [1, 2]
 
 
 def test_ties_are_ordered_by_path_and_scores_are_between_0_and_1():
-    places = order(Candidates(body={3: 2.0, 1: 2.0, 2: 2.0}, information=WORDS))
+    places = order(Candidates(body={3: 2.0, 1: 2.0, 2: 2.0}, term_information=WORDS))
     assert [p.rowid for p in places] == [1, 2, 3]
     assert all(0 < p.score < 1 for p in places)
 
@@ -76,7 +76,7 @@ def test_score_explanations_contain_no_note_text():
             pairs={1: 1.0},
             text={key(1): 2.0},
             headed={key(1)},
-            information=WORDS,
+            term_information=WORDS,
         )
     )
     assert set(place.votes) == {"body", "chunk", "pairs"}

@@ -140,7 +140,7 @@ async def test_a_note_that_takes_too_long_is_refused_and_can_be_read_by_lines(tm
     async with page_server(tmp_path, notes) as server:
         note = identify("Hostile.md")
         async with Allowance(cpu_seconds=0.01) as allowance:
-            server.engine.pages._allowance = server.engine.allowance = allowance
+            server.engine.web_view._allowance = server.engine.allowance = allowance
             refusal = await server.refusal("GET", f"/notes/{note}/html")
             assert refusal == (413, "NOTE_TOO_LARGE_TO_RENDER")
             refusal = await server.refusal("GET", f"/notes/{note}/outline")
@@ -214,7 +214,7 @@ async def test_a_file_is_what_its_first_bytes_say(
 
 
 async def test_notes_and_hidden_files_are_never_shown_as_files(page):
-    keys = page.engine.pages._keys
+    keys = page.engine.web_view._keys
     for path in ("Garden/Frost.md", ".obsidian/app.json", "../outside.png", "none.png"):
         status, _ = await page.refusal("GET", keys.address(path).replace("../", "..%2f"))
         assert status in (400, 403, 404)

@@ -8,8 +8,8 @@ from urllib.parse import unquote
 import pytest
 
 from vault_agent.errors import Unauthorized
-from vault_agent.vaults.pages import DAY_SECONDS, FileKeys
 from vault_agent.vaults.secret import Secret
+from vault_agent.vaults.web_view import DAY_SECONDS, FileKeys
 
 
 def parts(address: str) -> tuple[str, str]:

@@ -127,7 +127,7 @@ async def test_links_find_a_note_by_its_id_and_by_type_and_name(world: Registere
             "bugs/crash.md",
             "modules/cost-tracker.md",
         ]
-        named = await vault.reader.read(resolve, "[[module-cost-tracker]]", roots=vault.roots)
+        named = await vault.reader.read(resolve, "[[module-cost-tracker]]", roots=vault.root_paths)
         assert [each.path for each in named.notes] == ["modules/cost-tracker.md"]
         shown = await vault.read_files(note_file.read_whole, identify(journal), allow_large=False)
         assert shown.metadata.aliases == ()

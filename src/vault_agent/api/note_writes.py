@@ -190,7 +190,7 @@ async def path_of(call: CallContext, path: str | None, note_id: str | None) -> s
         NotFound: `NOTE_NOT_FOUND` for an unknown ID, and for a note that the caller does not see.
     """
     if path is None:
-        named = await call.vault.reader.read(resolve, note_id or "", roots=call.vault.roots)
+        named = await call.vault.reader.read(resolve, note_id or "", roots=call.vault.root_paths)
         # `resolve` returns a path that is relative to the agent's folder.
         path = call.caller.scope.from_caller(named.notes[0].path)
     if not call.caller.scope.contains(path):

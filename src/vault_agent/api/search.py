@@ -129,7 +129,7 @@ async def resolve(call: CallContext, request: ResolveRequest) -> Result[NamedNot
             find_named,
             request.name,
             open_root=call.vault.open_root,
-            roots=call.vault.roots,
+            roots=call.vault.root_paths,
             source=request.from_,
             attachments=True,
         )
@@ -188,7 +188,7 @@ async def context(call: CallContext, request: ContextRequest) -> Result[Context]
     vault = call.vault
     indexing = vault.jobs.is_indexing
     excerpts = await vault.reader.read_with_warnings(
-        gather, request, roots=vault.roots, embedder=vault.embedder, indexing=indexing
+        gather, request, roots=vault.root_paths, embedder=vault.embedder, indexing=indexing
     )
     return Result(excerpts)
 

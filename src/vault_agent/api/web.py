@@ -40,14 +40,14 @@ class RenderBody:
 @operation("GET", "/notes/{noteId}/html", tagged=True)
 async def html(call: CallContext, request: HtmlRequest) -> Result[RenderedNote]:
     """Return one note as HTML: its current file, with embedded notes."""
-    return Result(await call.vault.pages.html(request.note_id, embeds=request.embeds))
+    return Result(await call.vault.web_view.html(request.note_id, embeds=request.embeds))
 
 
 @operation("POST", "/render", max_body=MAX_RENDER_BYTES)
 async def render(call: CallContext, request: RenderBody) -> Result[RenderedNote]:
     """Return a text that is not saved as HTML."""
-    pages = call.vault.pages
-    return Result(await pages.html_of_text(request.text, request.path, embeds=MAX_EMBEDS))
+    web_view = call.vault.web_view
+    return Result(await web_view.html_of_text(request.text, request.path, embeds=MAX_EMBEDS))
 
 
 @operation("GET", "/suggest", listed="suggestions")

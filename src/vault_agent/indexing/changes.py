@@ -50,12 +50,12 @@ class Stored:
     attachments: frozenset[str]  # paths of all attachments
     paths: Collection[str] | None  # the fields above have files at or below these; None: all
 
-    def entries(self, *, without_unread: bool = False) -> dict[str, FileEntry]:
+    def entries(self, *, with_unread: bool = True) -> dict[str, FileEntry]:
         """Return the files by path, indexed and left out, or those that were read."""
         entries = {path: file.entry for path, file in self.files.items()}
         left_out = self.left_out.items()
         return entries | {
-            path: entry for path, (entry, unread) in left_out if not (without_unread and unread)
+            path: entry for path, (entry, unread) in left_out if with_unread or not unread
         }
 
 
@@ -244,8 +244,7 @@ def _compare(
     left_out = stored.left_out if stored else {}
     # A run that someone has asked for tries unread files again: the baseline lacks them, so they
     # count as added. The runs of the watch, which are many, try them only when they have changed.
-    reads_unread = not request.by_watch
-    baseline = stored.entries(without_unread=reads_unread) if stored else {}
+    baseline = stored.entries(with_unread=request.by_watch) if stored else {}
     seen = diff(baseline, request.spec.to_index(scanned), scanned.unlisted)
     # Without files that are missing or read again. The run adds those that it reads in vain.
     still_left_out = {path: left_out[path] for path in baseline.keys() & left_out.keys()}
@@ -270,7 +269,7 @@ def _compare(
         lost_attachments=lost_attachments,
         differs=bool(
             seen.differs
-            or (reads_unread and any(unread for _, unread in left_out.values()))
+            or (not request.by_watch and any(unread for _, unread in left_out.values()))
             or new_attachments
             or lost_attachments
         ),

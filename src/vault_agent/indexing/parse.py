@@ -111,7 +111,7 @@ def parse_files(root: VaultRoot, batch: Batch) -> list[ParsedFile]:
     read = [_read(root, file, spec.max_note_bytes, texts) for file in batch.files]
     if batch.repeated is None:
         return [_with_lines(file) for file in read]
-    return _parse_all(read, spec.fields, batch.repeated, typed=spec.typed)
+    return _parse_all(read, spec.fields, batch.repeated, has_note_types=spec.has_note_types)
 
 
 def _read(root: VaultRoot, file: FileToRead, max_note_bytes: int, kept: KeptTexts) -> ParsedFile:
@@ -205,28 +205,28 @@ def _parse_all(
     fields: Sequence[str] = (),
     repeated: frozenset[str] = frozenset(),
     *,
-    typed: bool = False,
+    has_note_types: bool = False,
 ) -> list[ParsedFile]:
     """Parse files that were read.
 
     `fields` are the names of properties whose values are searched, or "*" for all, and `repeated`
-    the lines that many notes have. With `typed`, a note without a type gets that of its folder, and
-    links find it by its `id` and type.
+    the lines that many notes have. With `has_note_types`, a note without a type gets that of its
+    folder, and links find it by its `id` and type.
     """
     # Each step runs over all files before the next: see `find_indexed`.
     find_indexed([file.content for file in files if isinstance(file.content, Document)])
-    notes = [_note_of(file, fields, typed=typed) for file in files]
+    notes = [_note_of(file, fields, has_note_types=has_note_types) for file in files]
     return [_to_stored(file, note, repeated) for file, note in zip(files, notes, strict=True)]
 
 
-def _note_of(file: ParsedFile, fields: Sequence[str], *, typed: bool) -> ParsedNote | None:
+def _note_of(file: ParsedFile, fields: Sequence[str], *, has_note_types: bool) -> ParsedNote | None:
     if not isinstance(file.content, Document):
         return file.content
     path = file.entry.path
     note = parse_document(file.content, path=path)
     if fields:
         note = replace(note, searched=_searched_values(note, fields))
-    return with_keys(note, path) if typed else note
+    return with_keys(note, path) if has_note_types else note
 
 
 def _to_stored(file: ParsedFile, note: ParsedNote | None, repeated: frozenset[str]) -> ParsedFile:

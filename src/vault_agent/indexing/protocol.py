@@ -189,7 +189,7 @@ class IndexSpec:
     exclusions: Exclusions = field(compare=False)  # a pickled copy is another object
     max_note_bytes: int
     parallel: int  # batches in flight
-    typed: bool = False  # whether notes get types from folders, and are linked by ID and type
+    has_note_types: bool = False  # from folders; links may name notes by ID and type
     attachments: tuple[str, ...] = ()  # kinds whose text is indexed, see `text.names`
     fields: tuple[str, ...] = ()  # names of properties whose values are searched; "*" for all
 
@@ -202,7 +202,9 @@ class IndexSpec:
         searched = sorted({name.lower() for name in self.fields})
         text = (NOTE_SUFFIXES, self.max_note_bytes, TARGET_CHARS, MAX_CHARS, TEXT_VERSION)
         kinds = sorted(self.attachments)
-        return identify(repr((text, searched, self.typed, self.exclusions.fingerprint, kinds)))
+        return identify(
+            repr((text, searched, self.has_note_types, self.exclusions.fingerprint, kinds))
+        )
 
     def to_index(self, scanned: Scan) -> list[FileEntry]:
         """Return the files of a scan whose text is indexed, by path: notes, and chosen kinds."""

@@ -305,7 +305,9 @@ class Promotion:
         """Return what writes into a vault, once it can, and the path of a note in it."""
         writer = vault.write_access.own_writer
         await ready(vault, writer)
-        return writer, (await vault.reader.read(resolve, note_id, roots=vault.roots)).notes[0].path
+        return writer, (await vault.reader.read(resolve, note_id, roots=vault.root_paths)).notes[
+            0
+        ].path
 
     async def _copy(self, original: Original, shared: OpenVault, author: Author) -> _Copy | None:
         """Return the copy of a note: the one that it names, or one that names it."""

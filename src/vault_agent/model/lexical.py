@@ -122,7 +122,7 @@ class Candidates:
     """Chunks that have all words of the query, if only few have."""
     whole_count: int = 0
     """How many chunks have all words of the query, as far as they were counted."""
-    information: dict[str, float] = field(default_factory=dict)
+    term_information: dict[str, float] = field(default_factory=dict)
     """Weight times inverse document frequency of each searched term."""
     searched: int = 0
     """How many notes were searched, for rarity."""

@@ -48,7 +48,7 @@ def hits_of(
     snapshot: Snapshot,
     entries: Sequence[Ranked],
     notes: Mapping[int, StoredNote],
-    information: Mapping[str, float],
+    term_information: Mapping[str, float],
     *,
     reasons: Sequence[Reason],
     explain: bool,
@@ -70,7 +70,7 @@ def hits_of(
         for entry, key in zip(entries, keys, strict=True)
     ]
     excerpts = snippets(
-        [chunk.text if chunk is not None else "" for chunk in excerpted], information
+        [chunk.text if chunk is not None else "" for chunk in excerpted], term_information
     )
     return tuple(
         [

@@ -89,8 +89,8 @@ def coverage(snapshot: Snapshot, compiled: LexicalQuery, ranking: LexicalRanking
     vault of fewer than 30 notes is treated as one of 30, because few notes do not tell which words
     are rare. A word that more than 78 % of the notes have does not count as content.
     """
-    information, similar_terms = ranking.candidates.information, ranking.candidates.similar_terms
-    searched = ranking.candidates.searched
+    information = ranking.candidates.term_information
+    similar_terms, searched = ranking.candidates.similar_terms, ranking.candidates.searched
     notes = max(searched, _NOTES_FOR_RARITY)
     # Rarity is log((notes + 1) / (notes with the word + 0.5)): more notes add the same to all.
     added = math.log((notes + 1) / (searched + 1))

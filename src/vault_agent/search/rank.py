@@ -178,7 +178,7 @@ def attainable(compiled: LexicalQuery, candidates: Candidates) -> float:
 
     Such words carry the most information: results with only the common words of a query are poor.
     """
-    information = candidates.information
+    information = candidates.term_information
     present = sum(information.values())
     absent = sum(
         weight * rarity(candidates.searched, 0)
@@ -193,9 +193,9 @@ class _Weigher:
 
     def __init__(self, candidates: Candidates) -> None:
         self._candidates = candidates
-        self._information = candidates.information
-        self._terms = frozenset(candidates.information)
-        self._total = sum(candidates.information.values())
+        self._information = candidates.term_information
+        self._terms = frozenset(candidates.term_information)
+        self._total = sum(candidates.term_information.values())
         # A word of a name that is not in the query has the average weight of the query's words.
         self._average = self._total / len(self._information) if self._information else 1.0
         # 1 if at most one chunk has all words of the query, and near 0 if very many have.

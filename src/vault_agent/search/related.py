@@ -307,7 +307,7 @@ class _Text(NamedTuple):
     votes: dict[str, dict[int, float]]  # the scores by terms and by vectors, 0 to 1
     chunks: dict[int, int]  # key of the most similar chunk
     notes: Mapping[int, StoredNote]
-    information: Mapping[str, float]
+    term_information: Mapping[str, float]
 
 
 async def subject_of(
@@ -409,7 +409,7 @@ class _Search:
             self._snapshot,
             [_place(rowid, text, fused[rowid]) for rowid in order],
             notes,
-            _telling(text.information),
+            _telling(text.term_information),
             reasons=[_reason(self._mode, fused[rowid]) for rowid in order],
             explain=self._query.explain,
         )
@@ -480,7 +480,7 @@ class _Search:
         scores = convex({rowid: entry.score for rowid, entry in best.items()}, alike)
         chunks = {rowid: entry.key for rowid, entry in best.items() if entry.key is not None}
         return _Text(
-            scores, {"words": scores}, chunks, ranking.notes, ranking.candidates.information
+            scores, {"words": scores}, chunks, ranking.notes, ranking.candidates.term_information
         )
 
     def _near(self, vector: Floats, witnesses: Collection[int]) -> NearestNotes:

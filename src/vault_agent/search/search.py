@@ -50,7 +50,7 @@ class _Results(NamedTuple):
 
     entries: list[Ranked]
     notes: Mapping[int, StoredNote]
-    information: Mapping[str, float]  # weight times rarity by term, as in `Candidates`
+    term_information: Mapping[str, float]  # weight times rarity by term, as in `Candidates`
     reasons: Mapping[int, Reason]  # by rowid
     similar_terms: Mapping[str, Sequence[str]] = {}  # as of `Candidates`
     coverage: Coverage | None = None
@@ -157,7 +157,7 @@ def _by_words(
     return _Results(
         ranking.entries,
         ranking.notes,
-        ranking.candidates.information,
+        ranking.candidates.term_information,
         dict.fromkeys(ranking.notes, Reason.LEXICAL_MATCH),
         ranking.candidates.similar_terms,
         lexical.coverage(snapshot, compiled, ranking) if query.coverage else None,
@@ -177,7 +177,7 @@ def _by_meaning(
     raise_if_stopped(stopped)
     nearby = near(usable_matrix(snapshot), vector, admitted=admitted)
     raise_if_stopped(stopped)
-    information = lexical.term_information(snapshot.fulltext, compiled)
+    term_information = lexical.term_information(snapshot.fulltext, compiled)
     entries = _nearest(nearby)
     # Some notes may be gone, so take twice as many as wanted, and all others that score the last
     # one's score.
@@ -185,7 +185,7 @@ def _by_meaning(
     entries = [entry for entry in entries if entry.score >= least]
     notes = with_notes(snapshot, {}, [entry.rowid for entry in entries])
     reasons = dict.fromkeys(notes, Reason.EMBEDDING_MATCH)
-    return _in_order(entries, notes, information, reasons)
+    return _in_order(entries, notes, term_information, reasons)
 
 
 def _by_both(
@@ -210,7 +210,7 @@ def _by_both(
     candidates = ranking.candidates
     entries, reasons = _fused(ranking, nearby, attainable(compiled, candidates))
     notes = with_notes(snapshot, ranking.notes, nearby.cosines)
-    ordered = _in_order(entries, notes, candidates.information, reasons)
+    ordered = _in_order(entries, notes, candidates.term_information, reasons)
     return ordered._replace(similar_terms=candidates.similar_terms)
 
 
@@ -224,7 +224,7 @@ def _admitted(snapshot: Snapshot, query: SearchQuery, compiled: LexicalQuery) ->
 def _in_order(
     entries: list[Ranked],
     notes: Mapping[int, StoredNote],
-    information: Mapping[str, float],
+    term_information: Mapping[str, float],
     reasons: Mapping[int, Reason],
 ) -> _Results:
     """Return the results whose notes still exist, best first.
@@ -241,7 +241,7 @@ def _in_order(
         own = MEANING_SCORE_CAP * entry.score if by_meaning else entry.score
         most = min(most, round(own, 6))
         ranked.append(entry._replace(score=most))
-    return _Results(ranked, notes, information, reasons)
+    return _Results(ranked, notes, term_information, reasons)
 
 
 def _page(
@@ -257,7 +257,7 @@ def _page(
         snapshot,
         entries,
         results.notes,
-        results.information,
+        results.term_information,
         reasons=[results.reasons[entry.rowid] for entry in entries],
         explain=query.explain,
     )

@@ -190,7 +190,7 @@ async def _answered(
     await _require_folder(config, agent)
     vaults = request.app[APP].vaults
     vault_name = None if caller.is_named_agent else request.headers.get(VAULT_HEADER)
-    several = vault_name is not None and any(
+    with_global = vault_name is not None and any(
         entry.address == GLOBAL for entry in vaults.registry.entries()
     )
     headers = {name.lower(): value for name, value in request.headers.items()}
@@ -203,7 +203,7 @@ async def _answered(
         vault,
         caller,
         toolset=(agent and agent.toolset) or config.mcp.toolset,
-        vaults=(vaults.address_of(vault), GLOBAL) if several else (),
+        vaults=(vaults.address_of(vault), GLOBAL) if with_global else (),
         told=request.app[MCP].told(caller.name, request.headers.get(SESSION_HEADER)),
     )
     with while_client_waits(request):

@@ -141,7 +141,7 @@ async def ui_asset(call: RouteCall, params: PathParams) -> web.StreamResponse:
 @operation("GET", "/ui/files/{path}", media=(OCTETS,), tagged=True, ranged=True, needs=NEEDS)
 async def ui_file(call: RouteCall, params: ShownFileRequest) -> web.StreamResponse:
     """Return a file that a note shows. Its address has a code instead of a key."""
-    opened = await call.vault.pages.open_file(params.path, params.k)
+    opened = await call.vault.web_view.open_file(params.path, params.k)
     with opened.file:
         return await send_shown(call.request, opened)
 

@@ -39,10 +39,10 @@ from vault_agent.vaults.index_reader import IndexReader, TypingHelp
 from vault_agent.vaults.indexer import Indexer
 from vault_agent.vaults.jobs import IndexBody, Jobs
 from vault_agent.vaults.links import GraphLayout, Links
-from vault_agent.vaults.pages import Pages
 from vault_agent.vaults.runs import NOTES_EXCLUDED, Background, Runs, VaultCore
 from vault_agent.vaults.secret import Secret
 from vault_agent.vaults.watch import WHOLE_VAULT, Watch
+from vault_agent.vaults.web_view import WebView
 from vault_agent.vaults.write_access import WriteAccess
 
 if TYPE_CHECKING:
@@ -166,9 +166,9 @@ class OpenVault:
         self.graph_layout = GraphLayout(core, self.links.revision, ahead=ahead)
         self.runs.on_refresh = self._follow_revision
         self.typing = TypingHelp(core, self.reader.read, shared.allowance)
-        self.pages = Pages(core, self.reader.read, self.secret, address, shared.allowance)
+        self.web_view = WebView(core, self.reader.read, self.secret, address, shared.allowance)
         self.allowance = shared.allowance
-        self.roots = (core.spec.root, str(config.vault.root))
+        self.root_paths = (core.spec.root, str(config.vault.root))  # resolved, as configured
         self.grep_turns = anyio.Semaphore(_GREPS)
 
     @property
@@ -424,7 +424,7 @@ async def open_vault(
     exclusions = Exclusions(config.vault.exclude)
     with VaultRoot.open(config.vault.root or "", exclusions) as root:
         path, identity = root.path, root.identity
-    typed = entry is not None and entry.has_note_types
+    has_note_types = entry is not None and entry.has_note_types
     spec = IndexSpec(
         root=path,
         directory=str(directory.path),
@@ -434,7 +434,7 @@ async def open_vault(
         attachments=config.index.attachments,
         fields=config.index.frontmatter_fields,
         parallel=min(MAX_PARALLEL, os.cpu_count() or 1),
-        typed=typed,
+        has_note_types=has_note_types,
     )
     async with AsyncExitStack() as stack:
         with translated():

@@ -150,7 +150,7 @@ class WriteAccess:
             quiet_seconds=settings.quiet_seconds,
             max_per_minute=settings.max_per_minute,
             undo_days=settings.undo_days,
-            sets_updated=self._core.spec.typed,
+            sets_updated=self._core.spec.has_note_types,
         )
         executor = WriteExecutor(self._core.open_root, log, limits, self._core.spec.exclusions)
         return VaultWriter(

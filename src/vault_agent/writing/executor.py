@@ -129,7 +129,7 @@ class WriteExecutor:
 
     @contextmanager
     def opened(self, write: Write) -> Iterator[tuple[VaultRoot, Written | None]]:
-        """Open the vault for a write, if its author has the right to it.
+        """Open the vault's folder for a write, if its author has the right to it.
 
         Yield also the reply of an earlier request with the same idempotency key, if any.
         """

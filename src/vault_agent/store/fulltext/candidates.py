@@ -196,7 +196,7 @@ class CandidateSearch:
             headed=headed,
             whole=few,
             whole_count=len(whole),
-            information=self._information(),
+            term_information=self._information(),
             searched=self._count,
             similar_terms=self._similar_terms,
         )

@@ -93,8 +93,8 @@ class FileKeys:
 MAX_SHOWN_BYTES = 50 << 20
 
 
-class Pages:
-    """Renders the notes of one vault.
+class WebView:
+    """Renders the notes of one vault for the web page.
 
     Args:
         core: what the parts of this vault share.
