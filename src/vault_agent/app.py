@@ -110,7 +110,7 @@ async def open_app(
             write_enabled=config.write.enabled,
             reranker=reranker,
         )
-        await stack.enter_async_context(shared.allowance)
+        await stack.enter_async_context(shared.text_pool)
         vaults = await stack.enter_async_context(open_vaults(config, shared, lock))
         if embedder is not None:
             embedder.on_query = vaults.default.indexer.announce_query  # all share its keeper

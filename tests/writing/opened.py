@@ -28,7 +28,7 @@ from vault_agent.model.writing import (
 )
 from vault_agent.store.write_log import WriteLog
 from vault_agent.system.crash import CrashReport
-from vault_agent.system.workers import Allowance
+from vault_agent.system.workers import TextPool
 from vault_agent.text.names import TEMP_FOLDER
 from vault_agent.vault import folder
 from vault_agent.vault.paths import Exclusions
@@ -60,7 +60,7 @@ class Vault:
         self.known: set[str] = set()  # the notes of its index
         self.sought: list[str] = []  # what its index was asked for
         self.writer: VaultWriter
-        self.allowance = Allowance()
+        self.text_pool = TextPool()
         self.killed: list[VaultWriter] = []
 
     def executor(self) -> WriteExecutor:
@@ -87,7 +87,7 @@ class Vault:
         self.writer = VaultWriter(
             self.executor(),
             self.follow,
-            self.allowance,
+            self.text_pool,
             knows=self.knows,
             on_written=self.events.append,
             on_crash=self.crashes.append,
@@ -100,7 +100,7 @@ class Vault:
             running.cancel()
             with suppress(asyncio.CancelledError):
                 await running
-            await self.allowance.__aexit__(None, None, None)
+            await self.text_pool.__aexit__(None, None, None)
             if close:
                 await self.writer.close()
             else:

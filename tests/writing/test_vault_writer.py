@@ -319,7 +319,7 @@ async def test_a_note_that_is_never_quiet_is_busy(tmp_path: Path):
 @pytest.mark.parametrize("write", ["append", "upsert", "remove"])
 async def test_a_note_that_an_editor_has_just_renamed_is_waited_for(tmp_path: Path, write: str):
     """As vim saves: it renames the file, and then writes it anew."""
-    vault = Vault(tmp_path, replace(QUIET, times=replace(QUIET.times, away=PATIENCE)))
+    vault = Vault(tmp_path, replace(QUIET, times=replace(QUIET.times, until_back=PATIENCE)))
     file = vault.put("A.md", "one\n")
     made = write_of("write/note", Right.APPEND)
     vault.known.add("A.md")
@@ -345,7 +345,7 @@ async def test_a_note_that_an_editor_has_just_renamed_is_waited_for(tmp_path: Pa
 
 
 async def test_a_known_note_that_stays_away_is_gone(tmp_path: Path):
-    vault = Vault(tmp_path, replace(QUIET, times=replace(QUIET.times, away=0.1)))
+    vault = Vault(tmp_path, replace(QUIET, times=replace(QUIET.times, until_back=0.1)))
     vault.known.add("A.md")
     async with vault.opened():
         with pytest.raises(NotFound, match="NOTE_NOT_FOUND"):
@@ -465,14 +465,14 @@ async def test_the_log_has_no_content(vault: Vault):
 async def test_before_recovery_nothing_is_written(closed: Vault):
     async with closed.opened() as writer:
         pass
-    unready = type(writer)(closed.executor(), closed.follow, closed.allowance)
+    unready = type(writer)(closed.executor(), closed.follow, closed.text_pool)
     with pytest.raises(Busy, match="SERVER_BUSY"):
         await unready.create("A.md", write_of("create", Right.CREATE), b"")
     await unready.close()
 
 
 async def test_a_write_waits_for_a_vault_that_is_being_opened(closed: Vault):
-    opening = VaultWriter(closed.executor(), closed.follow, closed.allowance)
+    opening = VaultWriter(closed.executor(), closed.follow, closed.text_pool)
     early = asyncio.create_task(opening.create("A.md", write_of("create", Right.CREATE), b"early"))
     await asyncio.sleep(0)
     running = asyncio.create_task(opening.run())
@@ -481,7 +481,7 @@ async def test_a_write_waits_for_a_vault_that_is_being_opened(closed: Vault):
     running.cancel()
     with suppress(asyncio.CancelledError):
         await running
-    await closed.allowance.__aexit__(None, None, None)
+    await closed.text_pool.__aexit__(None, None, None)
     await opening.close()
 
 

@@ -214,7 +214,7 @@ async def perform(operation: Operation[Sent, Got], call: CallContext, request: S
     """
     if call.caller.is_named_agent and not operation.for_named_agents:
         raise NotFound("ROUTE_NOT_FOUND", "There is no such operation.", remedy="")
-    if operation.needs == _WRITE and call.vault.is_read_only:  # the server may write, but not here
+    if operation.needs == _WRITE and call.vault.writes_only_elsewhere:
         if call.vault.name is not None:
             raise Forbidden("VAULT_READ_ONLY", "The notes of this vault are never changed.")
         # The default vault has no name, and is closed only without `write.folders`.

@@ -53,13 +53,13 @@ async def render(call: CallContext, request: RenderBody) -> Result[RenderedNote]
 @operation("GET", "/suggest", listed="suggestions")
 async def suggest(call: CallContext, request: SuggestQuery) -> Result[Suggestions]:
     """Suggest notes, headings, blocks, tags, folders and attachments while a person types."""
-    return Result(Suggestions(tuple(await call.vault.typing.suggest(request))))
+    return Result(Suggestions(tuple(await call.vault.suggester.suggest(request))))
 
 
 @operation("GET", "/stats")
 async def stats(call: CallContext, _: NoParams) -> Result[Stats]:
     """Return numbers of the vault: notes by type, links, tags, tasks."""
-    numbers = await call.vault.typing.stats()
+    numbers = await call.vault.suggester.stats()
     health = await call.vault.health()
     stats = replace(numbers, indexed_at=health.index.indexed_at, stale=health.index.stale)
     return Result(stats, health.warnings)

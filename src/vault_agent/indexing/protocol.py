@@ -53,7 +53,7 @@ class Embed:
 
 @dataclass(frozen=True, slots=True)
 class ShareVectors:
-    """Let an agent's index use the vectors of its owner's. Answered by `EmbeddingCounts`."""
+    """Let an agent's index use the vectors of the owner's index. Answered by `EmbeddingCounts`."""
 
     directory: str
     source: str  # the directory of the owner's index

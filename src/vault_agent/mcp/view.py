@@ -102,7 +102,7 @@ class View:
 
     @property
     def rights(self) -> frozenset[Right]:
-        """What the client may write. MCP always names the rights of a caller."""
+        """What the client may write. `Caller.rights` is never None for an agent."""
         return self.caller.rights or frozenset()
 
     @property

@@ -77,7 +77,7 @@ class WriteTimes:
     closing: float = 0.3  # the same when the vault closes: most editors save within milliseconds
     look_pause: float = 0.25  # between two looks at the displaced files
     quiet_wait: float = 6.0  # the longest wait for a note that somebody else is changing
-    away: float = 1.0  # the longest wait for an indexed note that is not on the disk
+    until_back: float = 1.0  # the longest wait for an indexed note that is not on the disk
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,8 +4,8 @@ A `setup` function runs once in each worker (`system.child`) and returns the han
 Both must be importable by name. A worker that dies or exceeds its time loses its task and is
 replaced. No worker outlives the process that started it, even if it is stuck.
 
-`Allowance` bounds what work on texts that anyone may have written costs others. Small texts are
-handled in threads of their own. Large ones go to workers, where the work has an allowance of
+`TextPool` bounds what work on texts that anyone may have written costs others. Small texts are
+handled in threads of their own. Large ones go to workers, where the work has an text_pool of
 processor time and ends when its caller is cancelled.
 """
 
@@ -231,7 +231,7 @@ CPU_SECONDS = 20.0
 _AT_ONCE = 2
 
 
-class Allowance:
+class TextPool:
     """Runs pure functions that take texts. Made once for each server."""
 
     def __init__(self, *, cpu_seconds: float = CPU_SECONDS) -> None:
@@ -259,7 +259,7 @@ class Allowance:
         between processes.
 
         Raises:
-            WorkerCrashed: if it exceeds its allowance of processor time or memory.
+            WorkerCrashed: if it exceeds its limit of processor time or memory.
             VaultAgentError: as `work`.
         """
         if self.is_small(size):

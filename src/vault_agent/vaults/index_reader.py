@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from vault_agent.model.warning import Warning
     from vault_agent.search.complete import NameCatalog
     from vault_agent.store.current import Snapshot
-    from vault_agent.system.workers import Allowance
+    from vault_agent.system.workers import TextPool
     from vault_agent.vaults.health import Checks
     from vault_agent.vaults.index_queue import IndexQueue
     from vault_agent.vaults.jobs import Jobs
@@ -160,17 +160,17 @@ class IndexReader:
         return (*self._checks.warnings(), *of_watch)
 
 
-class TypingHelp:
+class Suggester:
     """Suggests names for what a user types, and counts what the index has.
 
     The names of a new revision are read in the background. Until then, suggestions are of the
     previous names, so that nobody waits while they type.
     """
 
-    def __init__(self, core: VaultCore, read: Read, allowance: Allowance) -> None:
+    def __init__(self, core: VaultCore, read: Read, text_pool: TextPool) -> None:
         self._core = core
         self._read = read
-        self._allowance = allowance
+        self._text_pool = text_pool
         self._names: NameCatalog | None = None
         self._stats: Stats | None = None
         self._reading = anyio.Lock()
@@ -180,7 +180,7 @@ class TypingHelp:
 
         async def answer(now: Snapshot) -> list[Suggestion]:
             names = await self._known(now)
-            return await suggest(now, names, query, self._core.open_root, self._allowance)
+            return await suggest(now, names, query, self._core.open_root, self._text_pool)
 
         return await self._read(answer)
 

@@ -35,7 +35,7 @@ from vault_agent.vaults.embeddings import Embeddings, EmbedLater
 from vault_agent.vaults.event_stream import EventStream
 from vault_agent.vaults.health import Checks
 from vault_agent.vaults.index_queue import IndexQueue
-from vault_agent.vaults.index_reader import IndexReader, TypingHelp
+from vault_agent.vaults.index_reader import IndexReader, Suggester
 from vault_agent.vaults.indexer import Indexer
 from vault_agent.vaults.jobs import IndexBody, Jobs
 from vault_agent.vaults.links import GraphLayout, Links
@@ -77,8 +77,9 @@ _GREPS = 2
 class OpenVault:
     """The parts of one vault. Made by `open_vault`, and for an agent by `open_for_agent`.
 
-    An agent's vault has the root and paths of its owner's, and an index of what the agent sees.
-    It is read like any other vault. Its `write_access` and `watch` are those of the owner's vault.
+    An agent's vault has the folder and the paths of the owner's vault, and an index of what the
+    agent sees. It is read like any other vault. Its `write_access` and `watch` are those of the
+    owner's vault.
     """
 
     def __init__(
@@ -104,7 +105,7 @@ class OpenVault:
         self._registry = shared.registry
         self.reranker = shared.reranker
         self._rebuilt: int | None = None  # the damaged generation that was rebuilt
-        self.is_read_only = shared.write_enabled and not config.write.enabled
+        self.writes_only_elsewhere = shared.write_enabled and not config.write.enabled
         """Whether writing is on for the server, but off in this vault's copy of the settings.
 
         `config_of` turns it off for a vault of the role `other`, `config_of_default` for a default
@@ -155,7 +156,7 @@ class OpenVault:
                 core=core,
                 queue=self._queue,
                 index=self.reader,
-                allowance=shared.allowance,
+                text_pool=shared.text_pool,
                 settings=config.write,
             )
             if owners_vault is None
@@ -165,9 +166,9 @@ class OpenVault:
         ahead = config.web.enabled and owners_vault is None
         self.graph_layout = GraphLayout(core, self.links.revision, ahead=ahead)
         self.runs.on_refresh = self._follow_revision
-        self.typing = TypingHelp(core, self.reader.read, shared.allowance)
-        self.web_view = WebView(core, self.reader.read, self.secret, address, shared.allowance)
-        self.allowance = shared.allowance
+        self.suggester = Suggester(core, self.reader.read, shared.text_pool)
+        self.web_view = WebView(core, self.reader.read, self.secret, address, shared.text_pool)
+        self.text_pool = shared.text_pool
         self.root_paths = (core.spec.root, str(config.vault.root))  # resolved, as configured
         self.grep_turns = anyio.Semaphore(_GREPS)
 

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
     from vault_agent.model.writing import Author, IndexState, LoggedWrite, Write, Written
     from vault_agent.system.crash import CrashReport
-    from vault_agent.system.workers import Allowance
+    from vault_agent.system.workers import TextPool
     from vault_agent.vault.root import VaultRoot
     from vault_agent.writing.executor import WriteExecutor
     from vault_agent.writing.plan import Plan, Transaction
@@ -63,7 +63,7 @@ class VaultWriter:
         self,
         executor: WriteExecutor,
         index_written: IndexWritten,
-        allowance: Allowance,
+        text_pool: TextPool,
         *,
         knows: Callable[[str], Awaitable[bool]] | None = None,
         on_written: Callable[[LoggedWrite], object] = lambda _: None,
@@ -72,7 +72,7 @@ class VaultWriter:
         self._executor = executor
         self._times = executor.limits.times
         self._index_written = index_written
-        self.allowance = allowance
+        self.text_pool = text_pool
         self._on_written = on_written
         self._on_crash = on_crash
         self._steps = WriteSteps(executor)
@@ -115,9 +115,9 @@ class VaultWriter:
             await self._require_ready()
             read = partial(self._steps.read_to_plan, path, write, SMALL_BYTES)
             note = None
-            with suppress(NotFound):  # `_run_locked` waits for a note that is away
+            with suppress(NotFound):  # `_run_locked` waits until it is back
                 note = await self._try(read, retries=True)
-            plan = plan if note is None else await plan.done_for(note, self.allowance)
+            plan = plan if note is None else await plan.done_for(note, self.text_pool)
         step = partial(self._steps.edit, path, write, plan)
         return await self._run_locked(write, step, path, retries=write.retries)
 
@@ -392,13 +392,13 @@ class VaultWriter:
         """
         if self._knows is None or not is_note(path):
             return
-        deadline = time.monotonic() + self._times.away
-        while await self._threads.run(self._is_away, path):
+        deadline = time.monotonic() + self._times.until_back
+        while await self._threads.run(self._is_gone, path):
             if time.monotonic() >= deadline or not await self._knows(path):
                 return
             await anyio.sleep(self._times.look_pause)
 
-    def _is_away(self, path: str) -> bool:
+    def _is_gone(self, path: str) -> bool:
         try:
             with self._executor.open_root() as root:
                 return not root.has(path)
