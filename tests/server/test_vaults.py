@@ -176,5 +176,5 @@ async def test_notes_of_other_vaults_are_never_changed(world: RegisteredVaults):
         assert "write.folders" not in str(refusal)  # it is about the default vault alone
         vault = await server.app.vaults.open("global")
         assert vault.config.write.folders == (".",)
-        assert not vault.writes_only_elsewhere
+        vault.check_open_to_writes()
         assert server.app.vaults.default.config.write.folders == ("drafts",)

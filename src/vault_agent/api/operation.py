@@ -26,7 +26,7 @@ from typing import (
 )
 
 from vault_agent.api.replies import bounded, shown_warnings
-from vault_agent.errors import Forbidden, NotFound, switched_off
+from vault_agent.errors import NotFound, switched_off
 from vault_agent.model.reply import Envelope
 from vault_agent.model.values import dump, sent_fields
 from vault_agent.search.resolve import note_with_id
@@ -214,12 +214,8 @@ async def perform(operation: Operation[Sent, Got], call: CallContext, request: S
     """
     if call.caller.is_named_agent and not operation.for_named_agents:
         raise NotFound("ROUTE_NOT_FOUND", "There is no such operation.", remedy="")
-    if operation.needs == _WRITE and call.vault.writes_only_elsewhere:
-        if call.vault.name is not None:
-            raise Forbidden("VAULT_READ_ONLY", "The notes of this vault are never changed.")
-        # The default vault has no name, and is closed only without `write.folders`.
-        what = "No folder of this vault may be changed: write.folders names none."
-        raise Forbidden("VAULT_READ_ONLY", what, {"setting": "write.folders"})
+    if operation.needs == _WRITE:
+        call.vault.check_open_to_writes()
     if operation.needs is not None:
         check_switch(operation.needs, call.vault.config)
     return await operation.run(call, await _with_note_ids(call, request))

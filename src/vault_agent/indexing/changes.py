@@ -51,7 +51,7 @@ class Stored:
     paths: Collection[str] | None  # the fields above have files at or below these; None: all
 
     def entries(self, *, with_unread: bool = True) -> dict[str, FileEntry]:
-        """Return the files by path, indexed and left out, or those that were read."""
+        """Return the files by path: all, or `with_unread=False` those that were read."""
         entries = {path: file.entry for path, file in self.files.items()}
         left_out = self.left_out.items()
         return entries | {

@@ -14,7 +14,7 @@ class Scope:
     `folders` is () for the whole vault. `deny` has folders, and notes with or without their suffix.
     Both are vault-relative, and compared as names are: without letter case. The paths that a
     caller sends and gets are relative to `root_folder`. `chosen_root` hides no file: it is another
-    folder for paths to be relative to, in toolsets whose calls name one.
+    folder for paths to be relative to, in toolsets whose calls name a root.
     """
 
     folders: tuple[str, ...] = ()

@@ -3,12 +3,12 @@
 A note's score is the sum of the evidence for the whole note and for its best chunk. Both stay on
 the scale of BM25:
 
-    body + 0.5 · best chunk + 0.3 · pairs + 0.35 · (1 - 1/n) · names
+    body + 0.5 · best chunk + 0.3 · pairs + 0.35 · (1 - 1/n) · bm25 of names
          + ceiling · (0.6 · name³ + 0.8 · heading¹² + 2 where a name is exactly the query
                       + 0.2/n where the chunk has all words of the query)
 
 `n` is the number of chunks that have all words of the query. If there are few such chunks, the
-query means them. If there are many, `names` decides: BM25 of the note's names.
+query means them. If there are many, the BM25 of the note's names decides.
 `name` and `heading` are the similarities of the best name and of the chunk's heading to the query:
 Dice's coefficient over terms, weighted by their inverse document frequency. The powers leave all
 but near matches to BM25. `ceiling` is the maximum of BM25. Every weight was measured; see
@@ -167,9 +167,9 @@ def rank(
     scored.sort(key=itemgetter(0))
     ranked = []
     for _, total, key, rowid, votes in scored[:limit]:
-        named = {name: round(vote, 4) for name, vote in zip(_VOTES, votes, strict=False) if vote}
+        by_name = {name: round(vote, 4) for name, vote in zip(_VOTES, votes, strict=False) if vote}
         score = _bounded(total, weigher.ceiling)
-        ranked.append(Ranked(rowid, key, score, named, is_named="exactName" in named))
+        ranked.append(Ranked(rowid, key, score, by_name, is_named="exactName" in by_name))
     return ranked
 
 

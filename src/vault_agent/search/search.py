@@ -382,7 +382,7 @@ def _passages(
 def reorder(
     entries: Sequence[Ranked], relevance: Sequence[float], named: Collection[int]
 ) -> list[Ranked]:
-    """Return the results by relevance. Each of the reordered ones has its former place.
+    """Return the results by relevance. Each of the reordered ones says what its place was.
 
     `relevance` has a number for each of the first `entries`, on any scale; the others stay behind
     them. Notes in `named`, whose name is exactly the query, stay in front. The scores stay in their

@@ -16,7 +16,7 @@ import anyio
 from vault_agent.config.server_key import server_writes
 from vault_agent.config.settings import index_directory
 from vault_agent.config.vault_list import DEFAULT, Role
-from vault_agent.errors import Busy, Failed, VaultAgentError
+from vault_agent.errors import Busy, Failed, Forbidden, VaultAgentError
 from vault_agent.indexing.protocol import IndexSpec, UpdateIndex
 from vault_agent.model.jobs import JobKind, JobState, Trigger
 from vault_agent.search.related import related
@@ -105,12 +105,7 @@ class OpenVault:
         self._registry = shared.registry
         self.reranker = shared.reranker
         self._rebuilt: int | None = None  # the damaged generation that was rebuilt
-        self.writes_only_elsewhere = shared.write_enabled and not config.write.enabled
-        """Whether writing is on for the server, but off in this vault's copy of the settings.
-
-        `config_of` turns it off for a vault of the role `other`, `config_of_default` for a default
-        vault without `write.folders`.
-        """
+        self._server_writes = shared.write_enabled
         self.embedder = shared.embedder
         self.spec = core.spec
         self.identity = core.spec.identity
@@ -171,6 +166,19 @@ class OpenVault:
         self.text_pool = shared.text_pool
         self.root_paths = (core.spec.root, str(config.vault.root))  # resolved, as configured
         self.grep_turns = anyio.Semaphore(_GREPS)
+
+    def check_open_to_writes(self) -> None:
+        """Raise Forbidden `VAULT_READ_ONLY` if the server writes, but not in this vault.
+
+        In the vault's settings, `config_of` and `config_of_default` have turned writing off then.
+        """
+        if self.config.write.enabled or not self._server_writes:
+            return
+        if self.name is not None:
+            raise Forbidden("VAULT_READ_ONLY", "The notes of this vault are never changed.")
+        # The default vault has no name, and is closed only without `write.folders`.
+        what = "No folder of this vault may be changed: write.folders names none."
+        raise Forbidden("VAULT_READ_ONLY", what, {"setting": "write.folders"})
 
     @property
     def name(self) -> str | None:

@@ -139,7 +139,10 @@ class Runs:
         self._finish_whole_run()
 
     async def embed(self, *, fresh: bool = False) -> bool:
-        """Embed the chunks without a vector, or all. Return False if the endpoint fails."""
+        """Embed the chunks without a vector, or all. Return False if the endpoint fails.
+
+        An agent's vault takes over the vectors of the owner's index instead.
+        """
         works = True
 
         def on_event(event: RunEvent) -> None:

@@ -150,7 +150,7 @@ class WriteAccess:
             quiet_seconds=settings.quiet_seconds,
             max_per_minute=settings.max_per_minute,
             undo_days=settings.undo_days,
-            sets_updated=self._core.spec.has_note_types,
+            sets_updated=self._core.spec.has_note_types,  # in vaults of projects, and in global
         )
         executor = WriteExecutor(self._core.open_root, log, limits, self._core.spec.exclusions)
         return VaultWriter(
