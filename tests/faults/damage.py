@@ -11,13 +11,12 @@ import faulthandler
 import json
 import random
 import shutil
-import subprocess
 import sys
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from tests.faults.disk import ROOT
+from tests.faults.disk import run_module
 from tests.faults.embedder import MadeUp, settings
 from tests.support.clocks import PATIENCE
 from tests.support.index_runs import Vault
@@ -48,16 +47,8 @@ class Finding:
 
 def damage_some(folder: Path, *, seed: int, count: int) -> list[Finding]:
     """Damage files of an index `count` times, in a separate process."""
-    ended = subprocess.run(
-        [sys.executable, "-m", "tests.faults.damage", str(folder), str(seed), str(count)],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    findings = [Finding(**json.loads(line)) for line in ended.stdout.splitlines()]
-    assert ended.returncode == 0, (ended.returncode, ended.stderr[-3000:], findings[-1:])
-    return findings
+    lines = run_module("damage", folder, seed, count)
+    return [Finding(**json.loads(line)) for line in lines]
 
 
 async def _make(vault: Vault) -> None:

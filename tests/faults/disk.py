@@ -59,22 +59,30 @@ class Point:
     wrong: list[str] = field(default_factory=list)
 
 
-def fail_each(
-    library: Path, folder: Path, scenario: str, *, error: int, lasting: bool, step: int, start: int
-) -> list[Point]:
-    """Run a scenario in a separate process. Fail every `step`th call and return the points."""
-    arguments = [scenario, str(folder), str(error), str(int(lasting)), str(step), str(start)]
+def run_module(
+    module: str, *arguments: object, library: Path | None = None, code: int = 0
+) -> list[str]:
+    """Run a module of this folder in a process with `library`, and return the lines it prints."""
+    variables = {} if library is None else {"LD_PRELOAD": str(library), "PYTHONWARNINGS": "ignore"}
     ended = subprocess.run(
-        [sys.executable, "-m", "tests.faults.disk", *arguments],
+        [sys.executable, "-m", f"tests.faults.{module}", *map(str, arguments)],
         cwd=ROOT,
-        env={**os.environ, "LD_PRELOAD": str(library), "PYTHONWARNINGS": "ignore"},
+        env={**os.environ, **variables},
         capture_output=True,
         text=True,
         check=False,
     )
-    points = [Point(**json.loads(line)) for line in ended.stdout.splitlines()]
-    assert ended.returncode == 0, (ended.stderr[-3000:], points[-1:])
-    return points
+    lines = ended.stdout.splitlines()
+    assert ended.returncode == code, (ended.returncode, ended.stderr[-3000:], lines[-1:])
+    return lines
+
+
+def fail_each(
+    library: Path, folder: Path, scenario: str, *, error: int, lasting: bool, step: int, start: int
+) -> list[Point]:
+    """Run a scenario in a separate process. Fail every `step`th call and return the points."""
+    arguments = (scenario, folder, error, int(lasting), step, start)
+    return [Point(**json.loads(line)) for line in run_module("disk", *arguments, library=library)]
 
 
 class FailingDisk:

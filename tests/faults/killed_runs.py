@@ -10,13 +10,12 @@ import asyncio
 import os
 import pkgutil
 import signal
-import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from tests.faults.disk import ROOT
+from tests.faults.disk import run_module
 from tests.faults.embedder import MadeUp, settings
 from tests.search.opened import opened
 from tests.support.index_runs import Vault
@@ -91,14 +90,7 @@ async def published(vault: Vault) -> dict[str, Any]:
 
 def kill_at(folder: Path, step: str) -> None:
     """Run in a separate process, which kills itself."""
-    ended = subprocess.run(
-        [sys.executable, "-m", "tests.faults.killed_runs", str(folder), step],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert ended.returncode == -signal.SIGKILL, (ended.returncode, ended.stderr[-3000:])
+    run_module("killed_runs", folder, step, code=-signal.SIGKILL)
 
 
 async def run(vault: Vault, kind: str) -> None:

@@ -10,12 +10,11 @@ import asyncio
 import ctypes
 import os
 import shutil
-import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from tests.faults.disk import ROOT, Embedding, FailingDisk, Scenario
+from tests.faults.disk import Embedding, FailingDisk, Scenario, run_module
 from tests.faults.failing_writes import OPERATIONS, notes_of
 
 from vault_agent.system.files import is_unfinished
@@ -78,15 +77,7 @@ def calls_of(library: Path, folder: Path, scenario: str) -> Iterator[tuple[str, 
     trace = folder / "trace"
     watched = folder / "watched"
     watched.mkdir()
-    ended = subprocess.run(
-        [sys.executable, "-m", "tests.faults.power", scenario, str(watched), str(trace)],
-        cwd=ROOT,
-        env={**os.environ, "LD_PRELOAD": str(library), "PYTHONWARNINGS": "ignore"},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert ended.returncode == 0, ended.stderr[-3000:]
+    run_module("power", scenario, watched, trace, library=library)
     for line in trace.read_text().splitlines():
         call, path = line.split("\t")
         yield call, path

@@ -5,15 +5,13 @@ from __future__ import annotations
 import asyncio
 import errno
 import json
-import os
-import subprocess
 import sys
 from collections import Counter
 from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.faults.disk import ROOT, Point, build, compiler
+from tests.faults.disk import Point, build, compiler, run_module
 from tests.faults.failing_writes import OPERATIONS
 from tests.faults.saves import Rounds
 
@@ -23,15 +21,7 @@ NEEDS_COMPILER = pytest.mark.skipif(compiler() is None, reason="needs Linux and 
 
 def account(module: str, *arguments: object) -> dict[str, Any]:
     """Run a program of this folder, and return what it prints."""
-    ended = subprocess.run(
-        [sys.executable, "-m", f"tests.faults.{module}", *map(str, arguments)],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert ended.returncode == 0, ended.stderr[-3000:]
-    found: dict[str, Any] = json.loads(ended.stdout.splitlines()[-1])
+    found: dict[str, Any] = json.loads(run_module(module, *arguments)[-1])
     print(f"\n{module}:", found)
     return found
 
@@ -110,17 +100,9 @@ def failed(
 ) -> list[Point]:
     """Fail every `step`th call of a write, and return the outcomes."""
     folder.mkdir(exist_ok=True)
-    arguments = [operation, str(folder), str(error), str(step), str(start)]
-    ended = subprocess.run(
-        [sys.executable, "-m", "tests.faults.failing_writes", *arguments],
-        cwd=ROOT,
-        env={**os.environ, "LD_PRELOAD": str(library)},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    points = [Point(**json.loads(line)) for line in ended.stdout.splitlines()]
-    assert ended.returncode == 0, (ended.stderr[-3000:], points[-1:])
+    arguments = (operation, folder, error, step, start)
+    lines = run_module("failing_writes", *arguments, library=library)
+    points = [Point(**json.loads(line)) for line in lines]
     for point in points:
         assert point.wrong == [], point
     return points

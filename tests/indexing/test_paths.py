@@ -175,6 +175,7 @@ async def test_a_removed_folder_removes_its_notes(vault: Vault):
     [
         *("private/Secret.md", "x.tmp.md", ".hidden.md", ".obsidian/note.md", "node_modules/r.md"),
         *("../outside.md", "/etc/hosts", "folder/../Secret.md", "folder//Rye.md", "a\0b", "\udcff"),
+        *("Bread.md/was.md", "jar.png/was.md"),
     ],
 )
 async def test_a_path_that_a_walk_does_not_reach_is_ignored(vault: Vault, path: str):

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.support.clocks import PATIENCE
 from tests.support.waiting import eventually_async
 
 from vault_agent.markdown.edit import append, overwrite
@@ -93,8 +94,9 @@ class Vault:
             on_crash=self.crashes.append,
         )
         running = asyncio.create_task(self.writer.run())
-        await self.writer.ready()
         try:
+            async with asyncio.timeout(PATIENCE):
+                await self.writer.ready()
             yield self.writer
         finally:
             running.cancel()

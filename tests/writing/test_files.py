@@ -421,6 +421,12 @@ async def test_undo_of_a_deletion_whose_place_is_taken_is_refused(vault: Vault):
     with pytest.raises(Conflict, match=r"UNDO_CONFLICT: Old\.md: Another file is there now"):
         await vault.undo(done.write_id)
     assert vault.bytes("Old.md") == b"2"
+    vault.put("a/A.md", "1")
+    done = await vault.delete("a/A.md")
+    (vault.root / "a").rmdir()
+    vault.put("a", "2")
+    with pytest.raises(Conflict, match=r"NOTE_EXISTS: .* where a folder would be"):
+        await vault.undo(done.write_id)
 
 
 async def test_deletion_of_what_is_not_there(vault: Vault):

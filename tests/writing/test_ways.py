@@ -150,6 +150,19 @@ async def test_a_vault_that_cannot_be_written_says_so(closed: Vault, monkeypatch
             await closed.create("A.md", "one\n")
 
 
+async def test_a_full_vault_is_written_once_there_is_room(closed: Vault, monkeypatch):
+    make, is_full = Folder.make, [True]
+
+    def full_once(self, *args):
+        if is_full and is_full.pop():
+            raise OSError(errno.ENOSPC, "full")
+        return make(self, *args)
+
+    monkeypatch.setattr(Folder, "make", full_once)
+    async with closed.opened():
+        await closed.create("A.md", "one\n")
+
+
 def immutable(file: Path, change: str) -> bool:
     """Make a file immutable, or not. Return whether that worked."""
     return not subprocess.run(["chattr", change, file], check=False, capture_output=True).returncode

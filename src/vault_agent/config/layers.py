@@ -184,7 +184,8 @@ def read_text(path: Path) -> str | None:
         ) from None
     except (OSError, UnicodeDecodeError):
         raise Misconfigured(
-            "CONFIG_INVALID", f"The config file {path.name} cannot be read as UTF-8 text."
+            "CONFIG_INVALID",
+            f"The config file {path.name} cannot be read as UTF-8 text: correct or remove it.",
         ) from None
 
 

@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from vault_agent.vault.root import VaultRoot
 
 _SWAPS = 20
+_PASSING = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.ESTALE})
 _NO_LINKS = frozenset({errno.EPERM, errno.EMLINK, errno.EXDEV, errno.EACCES})
 # Windows refuses a rename while another program has the file open.
 _SHARING_SECONDS = 3.0
@@ -438,13 +439,15 @@ def probe(root: VaultRoot) -> Probe:
 
     Raises:
         Unavailable: `WRITE_UNSUPPORTED_HERE` if files cannot be created safely.
-        CannotOpen: the vault cannot be opened.
+        CannotOpen, OSError: the vault cannot be opened, or its disk is full or fails for now.
     """
     try:
         make_temp_folder(root)
         with root.open_folder(TEMP_FOLDER) as temp_folder, root.open_folder("") as folder:
             return _try_ways(folder, temp_folder)
     except OSError as error:
+        if error.errno in _PASSING:
+            raise
         raise _unsupported(error.strerror or "it failed") from None
 
 

@@ -118,6 +118,8 @@ class _Walk:
             elif entry.is_file(follow_symlinks=False):
                 if by_pattern and verdict(path, name, is_dir=False):
                     continue
+                if self._ways and path in self._ways:
+                    continue  # one of the paths had a folder here
                 try:
                     status = entry.stat(follow_symlinks=False)
                 except FileNotFoundError:

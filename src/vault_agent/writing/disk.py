@@ -236,13 +236,13 @@ def _folder_of(path: str) -> str:
 
 
 def _unless_missing(read: Callable[[], _T]) -> _T | None:
-    """Return what `read` returns, or None if it finds no file."""
+    """Return what `read` returns, or None if it finds no file, or a link where a folder was."""
     try:
         return read()
     except (FileNotFoundError, NotADirectoryError, NotAFile):
         return None
     except CannotOpen as error:
-        if error.cause is Cause.VANISHED:
+        if error.cause in (Cause.VANISHED, Cause.OUTSIDE):
             return None
         raise
 
@@ -264,7 +264,11 @@ def hash_file(root: VaultRoot, path: str) -> FileHash:
 
 
 def make_folders(root: VaultRoot, path: str) -> list[str]:
-    """Create a folder and those above it that are missing. Return the new ones, outermost first."""
+    """Create a folder and those above it that are missing. Return the new ones, outermost first.
+
+    Raises:
+        FileExistsError: there is a file where one of the folders would be.
+    """
     made: list[str] = []
     done = ""
     for name in path.split("/") if path else ():
@@ -273,7 +277,8 @@ def make_folders(root: VaultRoot, path: str) -> list[str]:
             try:
                 folder.make_folder(name)
             except FileExistsError:
-                pass
+                if stat.S_ISREG(folder.stat(name).st_mode):
+                    raise
             else:
                 made.append(inner)
                 with root.open_folder(inner) as new:
@@ -426,7 +431,11 @@ def coded_error(error: Exception) -> VaultAgentError:
         return Conflict("FILE_IN_USE", "Another program has the file open.")
     if isinstance(error, CannotOpen):
         if error.cause in _ELSEWHERE:
-            return Forbidden("WRITE_OUTSIDE_SCOPE", "The path leads to where nothing is written.")
+            return Forbidden(
+                "WRITE_OUTSIDE_SCOPE",
+                "The path leads over a link or an excluded folder, where nothing is written.",
+                remedy="Choose another path.",
+            )
         if error.cause in (Cause.FORBIDDEN, Cause.UNREADABLE):
             return _not_writable("it or its folder cannot be read")
         return missing()
@@ -434,7 +443,7 @@ def coded_error(error: Exception) -> VaultAgentError:
     if isinstance(error, NotAFile) or number in _MISSING:
         return missing()
     if number == errno.EEXIST:
-        return Conflict("NOTE_EXISTS", "There is a file of this name.")
+        return Conflict("NOTE_EXISTS", "There is a file of this name, or where a folder would be.")
     if number == errno.ESTALE:
         return NoteBusy()
     if number == errno.EXDEV:

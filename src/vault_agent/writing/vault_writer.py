@@ -320,7 +320,7 @@ class VaultWriter:
 
     def warnings(self) -> tuple[Warning, ...]:
         """Return the warnings for the server's state."""
-        if self._state == "unsupported" and self._refusal is not None:
+        if self._refusal is not None and self._refusal.code != "SERVER_BUSY":
             return (Warning(self._refusal.code, *self._refusal.over_http()),)
         return ()
 
@@ -334,10 +334,10 @@ class VaultWriter:
         """
         with anyio.move_on_after(self._times.quiet_wait):
             await self._ready.wait()
-        if self._executor.is_interrupted:
-            raise Busy("SERVER_BUSY", "A write that the disk has interrupted is unfinished.")
         if self._refusal is not None:
             raise self._refusal.again()
+        if self._executor.is_interrupted:
+            raise Busy("SERVER_BUSY", "A write that the disk has interrupted is unfinished.")
 
     async def _try_to_recover(self) -> bool:
         """Recover. Return whether writes are accepted now, or known to be impossible here."""
@@ -345,12 +345,14 @@ class VaultWriter:
             try:
                 await self._threads.run(self._recover)
             except VaultAgentError as error:
+                self._refusal = error
                 if error.code == "WRITE_UNSUPPORTED_HERE":
-                    self._refusal, self._state = error, "unsupported"
+                    self._state = "unsupported"
                     self._ready.set()
                     return True
                 return False
-            except (CannotOpen, OSError):
+            except (CannotOpen, OSError) as error:
+                self._refusal = coded_error(error)
                 return False
             except Exception as error:  # noqa: BLE001 - unexpected, and writing stays off
                 self._on_crash(describe_crash(error))
