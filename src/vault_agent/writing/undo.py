@@ -203,7 +203,7 @@ def _reverse_edit(
     log: WriteLog, change: VaultChange, before: bytes, now: bytes | None
 ) -> Iterator[VaultChange]:
     if now is None:
-        raise Touched(change.path, before)
+        raise Touched(change.path, before, "The note is gone.")
     text: bytes | None = before
     if content_hash(now) != change.hash_after:
         after = log.bytes_of(change.hash_after)
@@ -215,4 +215,4 @@ def _reverse_edit(
 
 
 def _undo_expired() -> NotFound:
-    return NotFound("UNDO_EXPIRED", "The bytes before this write are no longer kept.")
+    return NotFound("UNDO_EXPIRED", "The bytes before this write are no longer kept, or damaged.")
