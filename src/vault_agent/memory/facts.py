@@ -77,10 +77,10 @@ class Facts:
         if not (wanted and self._vaults.has_several):
             return vaults, warnings
         try:
-            shared = await self._vaults.open(GLOBAL)
-            if shared.identity != vault.identity:
-                await self._freshen(shared, index_seconds)
-                vaults.append(await self.of(shared, every=every))
+            global_vault = await self._vaults.open(GLOBAL)
+            if global_vault.identity != vault.identity:
+                await self._freshen(global_vault, index_seconds)
+                vaults.append(await self.of(global_vault, every=every))
         except VaultAgentError as error:
             if error.code != "VAULT_UNKNOWN":
                 warnings.append(left_out(GLOBAL, error))

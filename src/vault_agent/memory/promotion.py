@@ -115,19 +115,19 @@ class Promotion:
             VaultAgentError: as `VaultWriter.create` and `VaultWriter.edit`.
         """
         async with self._turn:
-            shared = await self._global()
+            global_vault = await self._global()
             original = await self._original(vault, note_id, section, author)
-            copy = await self._copy(original, shared, author)
+            copy = await self._copy(original, global_vault, author)
             if copy is not None:
                 has_marks = original.names_copy(copy.path)
                 done = () if has_marks else await self._mark(vault, original, copy.path, author)
                 return Promoted(copy.shown, warnings=tuple(done))
             self._check_secrets(original)
             if not force:
-                await self._check_similar(original, shared)
+                await self._check_similar(original, global_vault)
             # Before anything is written: whether the original can be marked at all.
             await in_thread(marked, original.text.encode(), "x.md")
-            made, created, warnings = await self._create(original, shared, author, folder)
+            made, created, warnings = await self._create(original, global_vault, author, folder)
             warnings += await self._mark(vault, original, made.path, author)
             return Promoted(made.shown, created=created, warnings=tuple(warnings))
 
@@ -140,14 +140,14 @@ class Promotion:
             VaultAgentError: as `promote`.
         """
         async with self._turn:
-            shared = await self._global()
+            global_vault = await self._global()
             original = await self._original(vault, note_id, section, author)
-            copy = await self._copy(original, shared, author)
+            copy = await self._copy(original, global_vault, author)
             warnings: list[Warning] = []
             trash = None
             # A note says what somebody wrote into it, perhaps in a clone. The log of writes is the
             # server's own.
-            writer = shared.write_access.own_writer
+            writer = global_vault.write_access.own_writer
             if copy is not None and any(
                 write.operation == PROMOTE and write.state is WriteState.DONE
                 for write in await writer.logged_writes(path=copy.path)
@@ -211,7 +211,7 @@ class Promotion:
             )
 
     async def _create(
-        self, original: Original, shared: OpenVault, author: Author, folder: str | None
+        self, original: Original, global_vault: OpenVault, author: Author, folder: str | None
     ) -> tuple[_Copy, bool, list[Warning]]:
         """Create the copy under a free name, or find one that a crash has left without marks."""
         place = place_of_copy(original, folder)
@@ -222,11 +222,13 @@ class Promotion:
         for number in range(1, _NAMES_TRIED):
             path = f"{place}.md" if number == 1 else f"{place}-{number}.md"
             try:
-                change = await shared.write_access.own_writer.create(path, write, note)
+                change = await global_vault.write_access.own_writer.create(path, write, note)
             except Conflict as error:
                 if error.code not in ("NOTE_EXISTS", "NAME_COLLISION"):
                     raise
-                left = await self._read_copy(shared, str(error.details.get("path", path)), author)
+                left = await self._read_copy(
+                    global_vault, str(error.details.get("path", path)), author
+                )
                 if left is not None and left.key == original.key:
                     return left, False, []
                 continue
@@ -309,23 +311,25 @@ class Promotion:
             0
         ].path
 
-    async def _copy(self, original: Original, shared: OpenVault, author: Author) -> _Copy | None:
+    async def _copy(
+        self, original: Original, global_vault: OpenVault, author: Author
+    ) -> _Copy | None:
         """Return the copy of a note: the one that it names, or one that names it."""
         key = original.key
         rows = await ask(
-            shared,
+            global_vault,
             lambda connection: notes_with_value(connection, FROM, key, limit=MAX_SIMILAR),
         )
         for path in (original.promoted_path, *(path for _, path in rows)):
-            copy = await self._read_copy(shared, path, author) if path is not None else None
+            copy = await self._read_copy(global_vault, path, author) if path is not None else None
             if copy is not None and copy.key == key:
                 return copy
         return None
 
-    async def _read_copy(self, shared: OpenVault, path: str, author: Author) -> _Copy | None:
+    async def _read_copy(self, global_vault: OpenVault, path: str, author: Author) -> _Copy | None:
         write = _write(PROMOTE, Right.EDIT, author)
         try:
-            note = await shared.write_access.own_writer.read(path, write)
+            note = await global_vault.write_access.own_writer.read(path, write)
         except (NotFound, InvalidRequest, Forbidden):
             return None  # it is gone, or a person has written another name
         return await in_thread(copied, path, note)

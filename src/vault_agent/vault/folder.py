@@ -198,8 +198,8 @@ class Folder:
         """Create a folder. Raises FileExistsError."""
         os.mkdir(self.call_path(name), dir_fd=self.fd)
 
-    def like(self, other: Folder) -> None:
-        """Take over the mode of another folder, as far as the system has one."""
+    def take_mode_of(self, other: Folder) -> None:
+        """Set the mode of another folder, as far as the system has one."""
         if self.fd is not None and other.fd is not None:
             os.fchmod(self.fd, stat.S_IMODE(os.fstat(other.fd).st_mode))
 

@@ -100,7 +100,7 @@ def make_temp_folder(root: VaultRoot) -> None:
         with suppress(FileExistsError):
             top.make_folder(TEMP_FOLDER)
             with root.open_folder(TEMP_FOLDER) as temp_folder:
-                temp_folder.like(top)
+                temp_folder.take_mode_of(top)
         try:
             with root.open_folder(TEMP_FOLDER) as temp_folder, suppress(FileExistsError):
                 temp_folder.make(".gitignore", IGNORE_ALL)

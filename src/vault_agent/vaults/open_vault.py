@@ -105,7 +105,7 @@ class OpenVault:
         self._registry = shared.registry
         self.reranker = shared.reranker
         self._rebuilt: int | None = None  # the damaged generation that was rebuilt
-        self._server_writes = shared.write_enabled
+        self._write_enabled_for_server = shared.write_enabled
         self.embedder = shared.embedder
         self.spec = core.spec
         self.identity = core.spec.identity
@@ -172,7 +172,7 @@ class OpenVault:
 
         In the vault's settings, `config_of` and `config_of_default` have turned writing off then.
         """
-        if self.config.write.enabled or not self._server_writes:
+        if self.config.write.enabled or not self._write_enabled_for_server:
             return
         if self.name is not None:
             raise Forbidden("VAULT_READ_ONLY", "The notes of this vault are never changed.")

@@ -194,7 +194,7 @@ class Runs:
         await self._core.indexer.stop_embedding(self._core.spec.directory)
         try:
             request = UpdateIndex(self._core.spec, rebuild=kind is JobKind.REINDEX)
-            run = await self._run(request, on_event, then_read=False)
+            run = await self._run(request, on_event, then_reads_attachments=False)
             indexed = True
         finally:
             self.incomplete = not indexed
@@ -225,7 +225,7 @@ class Runs:
                 read = await self._core.indexer.read_attachments(request, on_event)
                 if read.paths:
                     update = UpdateIndex(spec, paths=read.paths, reads_attachments=True)
-                    run = await self._run(update, on_event, then_read=False)
+                    run = await self._run(update, on_event, then_reads_attachments=False)
                 after = read.last
         return run
 
@@ -259,12 +259,12 @@ class Runs:
         request: UpdateIndex,
         on_event: Callable[[RunEvent], object],
         *,
-        then_read: bool = True,
+        then_reads_attachments: bool = True,
     ) -> RunResult:
         """Send the request to the keeper, serve what it publishes, and remove old files.
 
-        Searches see the index as soon as it is published. With `then_read`, attachments whose text
-        the run has left unread are read in the background.
+        Searches see the index as soon as it is published. With `then_reads_attachments`, the
+        attachments that the run has left unread are read in the background.
         """
         self.on_begin(request)
         index, excluded = self._core.index, []
@@ -292,7 +292,7 @@ class Runs:
             raise
         finally:
             await in_thread(sweep, self._core.directory)
-        if then_read and run.attachments_due:
+        if then_reads_attachments and run.attachments_due:
             self._core.background.spawn(self._read_in_background)
         return run
 

@@ -282,7 +282,7 @@ def make_folders(root: VaultRoot, path: str) -> list[str]:
             else:
                 made.append(inner)
                 with root.open_folder(inner) as new:
-                    new.like(folder)
+                    new.take_mode_of(folder)
                 folder.sync()
         done = inner
     return made

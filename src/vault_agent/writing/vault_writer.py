@@ -1,4 +1,4 @@
-"""Carries out every write, always by the same steps.
+"""Carries out every write, always in the same order.
 
 It takes the locks, checks the right and the path, reads the file, compares its hash, waits until
 nobody else changes the file, runs the plan, logs, changes the disk, and has the index follow.
@@ -57,7 +57,10 @@ takes more milliseconds than the second argument."""
 
 
 class VaultWriter:
-    """Carries out every write of one open vault, and keeps its log. `run` must be running."""
+    """Carries out every write of one open vault, and keeps its log.
+
+    Its background task `run` must be running.
+    """
 
     def __init__(
         self,
@@ -327,7 +330,7 @@ class VaultWriter:
     # --- internals ------------------------------------------------------------------------------
 
     async def _require_ready(self) -> None:
-        """Wait until the vault accepts writes, as long as for a note that is in use.
+        """Wait until the vault accepts writes, at most `quiet_wait` seconds.
 
         Raises:
             VaultAgentError: why it accepts none.

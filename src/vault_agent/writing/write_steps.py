@@ -1,4 +1,4 @@
-"""The steps of every write, under the locks of `VaultWriter`, and reads without locks.
+"""What each kind of write does, under the locks of `VaultWriter`, and reads without locks.
 
 They run in threads.
 """
@@ -64,16 +64,16 @@ _MARKS: Final = tuple(
 class WriteSteps:
     """What `VaultWriter` runs in threads for the writes of one vault.
 
-    A method that takes the root of the vault is the step of a write, for `run`. `VaultWriter` holds
-    the locks meanwhile. The step checks the path, reads the file and runs the plan, and
-    `_log_and_apply` does the rest.
+    A method that takes the root of the vault, such as `edit`, does one kind of write: it checks the
+    path, reads the file and runs the plan, and `_log_and_apply` does the rest. `VaultWriter` holds
+    the locks meanwhile, and gives the method to `run` as its `step`.
     """
 
     def __init__(self, executor: WriteExecutor) -> None:
         self._executor = executor
 
     def run(self, write: Write, step: Callable[[VaultRoot], Done]) -> Done:
-        """Open the vault and take the step of a write.
+        """Open the vault's folder and take the step of a write.
 
         If an earlier request with the same idempotency key has made the write, return its reply.
         """
