@@ -83,7 +83,7 @@ async def test_an_editor_that_saves_again_and_again(vault: Vault):
 async def test_editors_that_save_into_some_of_many_notes_of_one_write(vault: Vault):
     names = [f"{number}.md" for number in range(250)]
     files = [vault.put(name, "one\n") for name in names]
-    edits = [VaultChange.edit(name, b"one\n", b"one\nours\n", redo=append_ours) for name in names]
+    edits = [VaultChange.edit(name, b"one\n", b"one\nours\n", remake=append_ours) for name in names]
     transaction = Transaction("0.md", tuple(edits))
     with ExitStack() as stack:
         editors = [stack.enter_context(file.open("r+b")) for file in files[::10]]
@@ -99,7 +99,7 @@ async def test_editors_that_save_into_some_of_many_notes_of_one_write(vault: Vau
 async def test_an_editor_that_saves_into_one_of_several_notes(vault: Vault):
     """Somebody has changed the note since the plan, so that its edit was made anew."""
     file = vault.put("A.md", "one\ntwo\n")
-    edit = VaultChange.edit("A.md", b"one\n", b"one\nours\n", redo=append_ours)
+    edit = VaultChange.edit("A.md", b"one\n", b"one\nours\n", remake=append_ours)
     changes = (VaultChange.create("B.md", b"new\n"), edit)
     with file.open("r+b") as editor:
         await vault.writer.transact(write("move", Right.MOVE), lambda: Transaction("B.md", changes))
@@ -111,7 +111,7 @@ async def test_an_editor_that_saves_into_one_of_several_notes(vault: Vault):
 
 async def test_a_save_during_one_of_several_edits_leaves_no_file(vault: Vault, monkeypatch):
     file = vault.put("A.md", "one\n")
-    edit = VaultChange.edit("A.md", b"one\n", b"one\nours\n", redo=append_ours)
+    edit = VaultChange.edit("A.md", b"one\n", b"one\nours\n", remake=append_ours)
     put, saves = Replacer._put, iter([b"ONE\n", b"ONE!\n"])
 
     def disturbed(self, pair, old):

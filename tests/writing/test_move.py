@@ -291,9 +291,9 @@ async def test_a_note_that_was_changed_is_planned_anew(tmp_path: Path):
         edits = {change.path: change for change in plan.changes if change.kind is ChangeKind.EDIT}
 
         def anew(path: str, note: bytes) -> bytes:
-            redo = edits[path].redo
-            assert redo is not None
-            return redo(note)
+            remake = edits[path].remake
+            assert remake is not None
+            return remake(note)
 
         assert anew("B.md", b"x [[Old]] y") == b"x [[New]] y"
         assert anew("New.md", b"[y](./Y.md)") == b"[y](./a/Y.md)"

@@ -74,7 +74,7 @@ class GraphToBuild(NamedTuple, Generic[Data]):
     build: Callable[[], Awaitable[bytes]]
 
 
-@operation("GET", "/graph", tagged=True)
+@operation("GET", "/graph", has_etag=True)
 async def graph(call: CallContext, request: GraphQuery) -> GraphToBuild[WholeGraph | GraphObjects]:
     """Return the whole graph in columns: its notes, their folders, types and tags, and links."""
     warnings = shown_warnings(call.vault.links.warnings())

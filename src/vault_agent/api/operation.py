@@ -94,7 +94,7 @@ class Operation(Generic[Sent, Got]):
         path: the template.
         status: the status of a success.
         media: the content types of a success.
-        tagged: whether replies carry an ETag.
+        has_etag: whether replies carry an ETag.
         creates: whether a success is 201 if something new was made.
         ranged: whether a range of the content can be asked for.
         octets: whether the body is the bytes of a file, and the parameters are in the query string.
@@ -112,7 +112,7 @@ class Operation(Generic[Sent, Got]):
     path: str = ""
     status: int = 200
     media: tuple[str, ...] = (JSON,)
-    tagged: bool = False
+    has_etag: bool = False
     creates: bool = False
     ranged: bool = False
     octets: bool = False
@@ -261,7 +261,7 @@ def encode(operation: Operation[Any, Any], result: Result[Data]) -> tuple[Result
         cut, body = bounded(reply, operation.listed)
         return result._replace(data=cut.data, warnings=cut.warnings), body
     body = dump(reply)
-    etag = _tag(result.etag, body) if operation.tagged else None
+    etag = _tag(result.etag, body) if operation.has_etag else None
     return result._replace(warnings=reply.warnings, etag=etag), body
 
 

@@ -124,7 +124,7 @@ async def _parsed(
     )
 
 
-@operation("GET", "/notes/{noteId}", tagged=True)
+@operation("GET", "/notes/{noteId}", has_etag=True)
 async def note(call: CallContext, request: NoteRequest) -> Result[NoteContent]:
     """Return one note: the original Markdown of its current file."""
     large = request.allow_large or request.piece is not None
@@ -145,7 +145,7 @@ def _piece(note: NoteContent, piece: int) -> NoteContent:
     return replace(note, content=content, pieces=-(-len(note.content) // PIECE_CHARACTERS))
 
 
-@operation("GET", "/chunks/{noteId}/{chunkIndex}", tagged=True)
+@operation("GET", "/chunks/{noteId}/{chunkIndex}", has_etag=True)
 async def chunk(call: CallContext, request: ChunkRequest) -> Result[ChunkContent]:
     """Return one chunk as it was indexed, without frontmatter."""
     vault = call.vault
@@ -153,7 +153,7 @@ async def chunk(call: CallContext, request: ChunkRequest) -> Result[ChunkContent
     return Result(await vault.reader.read(read_chunk, *place, warnings=vault.reader.warnings()))
 
 
-@operation("GET", "/attachments/{path}", media=(JSON, OCTETS), tagged=True, ranged=True)
+@operation("GET", "/attachments/{path}", media=(JSON, OCTETS), has_etag=True, ranged=True)
 async def attachment(
     call: CallContext, request: AttachmentRequest
 ) -> Result[AttachmentInfo] | OpenAttachment:

@@ -37,7 +37,7 @@ class RenderBody:
     """The path at which it will be. Its links lead where those of a note at this path do."""
 
 
-@operation("GET", "/notes/{noteId}/html", tagged=True)
+@operation("GET", "/notes/{noteId}/html", has_etag=True)
 async def html(call: CallContext, request: HtmlRequest) -> Result[RenderedNote]:
     """Return one note as HTML: its current file, with embedded notes."""
     return Result(await call.vault.web_view.html(request.note_id, embeds=request.embeds))
@@ -65,7 +65,7 @@ async def stats(call: CallContext, _: NoParams) -> Result[Stats]:
     return Result(stats, health.warnings)
 
 
-@operation("GET", "/graph/layout", media=(OCTETS,), tagged=True)
+@operation("GET", "/graph/layout", media=(OCTETS,), has_etag=True)
 async def graph_layout(call: CallContext, _: NoParams) -> Layout:
     """Return where the notes are in a drawing of the graph, in the order of the whole graph."""
     return await call.vault.graph_layout.get()

@@ -32,7 +32,7 @@ async def list_entries(view: View, arguments: Mapping[str, Any]) -> str:
     if arguments["kind"] != "notes":
         return await _tree(view, arguments)
     patterns = view.patterns(arguments.get("path"))
-    if not patterns and not arguments["recursive"] and (folder := view.caller.scope.root_folder):
+    if not patterns and not arguments["recursive"] and (folder := view.caller.scope.base_folder):
         patterns = [folder]
 
     async def ask(most: int) -> tuple[list[str], list[str]]:

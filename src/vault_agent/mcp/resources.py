@@ -46,7 +46,7 @@ async def complete_path(view: View, begun: str) -> list[str]:
     wanted = fold(begun)
     completions: list[str] = []
     scope = view.caller.scope
-    paths: tuple[str, ...] = (scope.root_folder,) if scope.root_folder else ()
+    paths: tuple[str, ...] = (scope.base_folder,) if scope.base_folder else ()
     if wanted and not set(begun) & set("*?"):
         outer = scope.from_caller(begun)
         # By the name of the file, by the path, or by a folder above it.

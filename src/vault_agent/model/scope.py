@@ -13,19 +13,19 @@ class Scope:
 
     `folders` is () for the whole vault. `deny` has folders, and notes with or without their suffix.
     Both are vault-relative, and compared as names are: without letter case. The paths that a
-    caller sends and gets are relative to `root_folder`. `chosen_root` hides no file: it is another
-    folder for paths to be relative to, in toolsets whose calls name a root.
+    caller sends and gets are relative to `base_folder`. `chosen_base` hides no file: it is another
+    folder for paths to be relative to, in toolsets whose calls name it.
     """
 
     folders: tuple[str, ...] = ()
     deny: tuple[str, ...] = ()
-    chosen_root: str | None = None
+    chosen_base: str | None = None
 
     @property
-    def root_folder(self) -> str:
-        """The chosen root, or else the only folder of `folders`, or "": the whole vault."""
-        if self.chosen_root is not None:
-            return self.chosen_root
+    def base_folder(self) -> str:
+        """The chosen base, or else the only folder of `folders`, or "": the whole vault."""
+        if self.chosen_base is not None:
+            return self.chosen_base
         return self.folders[0] if len(self.folders) == 1 else ""
 
     def contains(self, path: str) -> bool:
@@ -42,15 +42,15 @@ class Scope:
         return any(f"{fold(mine)}/".startswith(f"{fold(folder)}/") for mine in self.folders)
 
     def to_caller(self, path: str) -> str:
-        """Return a path relative to `root_folder`, or the vault's own if it is not below that."""
-        if not self.root_folder or not fold(path).startswith(fold(f"{self.root_folder}/")):
+        """Return a path relative to `base_folder`, or the vault's own if it is not below that."""
+        if not self.base_folder or not fold(path).startswith(fold(f"{self.base_folder}/")):
             return path
         # The path may spell the folder in another way, but with as many slashes.
-        return path.split("/", self.root_folder.count("/") + 1)[-1]
+        return path.split("/", self.base_folder.count("/") + 1)[-1]
 
     def from_caller(self, path: str) -> str:
-        """Return a path relative to `root_folder` as a path of the vault."""
-        return f"{self.root_folder}/{path}".rstrip("/") if self.root_folder else path
+        """Return a path relative to `base_folder` as a path of the vault."""
+        return f"{self.base_folder}/{path}".rstrip("/") if self.base_folder else path
 
 
 EVERYTHING = Scope()

@@ -182,8 +182,8 @@ class VaultChange:
         temporary: the name of its temporary file, in `TEMP_FOLDER` or beside the file itself. Every
             logged change has one.
         links: how many links it rewrites.
-        redo: makes the edit anew of other bytes, if somebody has changed the file since. It raises
-            coded errors. Without `redo`, the edit is merged line by line or left out.
+        remake: makes the edit anew of other bytes, if somebody has changed the file since. Without
+            it, the edit is merged line by line or left out. It raises coded errors.
     """
 
     kind: ChangeKind
@@ -197,7 +197,7 @@ class VaultChange:
     size_after: int | None = None
     temporary: str | None = None
     links: int = 0
-    redo: Callable[[bytes], bytes] | None = None
+    remake: Callable[[bytes], bytes] | None = None
 
     @classmethod
     def edit(
@@ -206,12 +206,12 @@ class VaultChange:
         before: bytes,
         after: bytes,
         *,
-        redo: Callable[[bytes], bytes] | None = None,
+        remake: Callable[[bytes], bytes] | None = None,
         links: int = 0,
     ) -> Self:
         """Return the edit of a file that exists."""
         change = cls._of(ChangeKind.EDIT, path, before, after)
-        return replace(change, redo=redo, links=links)
+        return replace(change, remake=remake, links=links)
 
     @classmethod
     def create(cls, path: str, content: bytes) -> Self:

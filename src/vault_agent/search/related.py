@@ -483,7 +483,7 @@ class _Search:
             scores, {"words": scores}, chunks, ranking.notes, ranking.candidates.term_information
         )
 
-    def _near(self, vector: Floats, witnesses: Collection[int]) -> NearestNotes:
+    def _near(self, vector: Floats, include: Collection[int]) -> NearestNotes:
         from vault_agent.search.semantic import near, usable_matrix
 
         admitted: Collection[int] | None = self._among
@@ -494,7 +494,7 @@ class _Search:
             vector,
             admitted=admitted,
             without=self._without,
-            witnesses=witnesses,
+            include=include,
         )
 
 

@@ -123,8 +123,8 @@ async def resolve(
         odd = await _exact(snapshot, name)
         if odd is not None:
             return odd
-    if scope.root_folder:  # to the caller, the scope's folder is the vault
-        roots = [f"{root}/{scope.root_folder}" for root in roots]
+    if scope.base_folder:  # to the caller, the scope's folder is the vault
+        roots = [f"{root}/{scope.base_folder}" for root in roots]
     link = _read_link(name.strip())
     if source is not None and link is not None:
         note = await snapshot.read(_follow, source, link)

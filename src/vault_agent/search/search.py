@@ -204,7 +204,7 @@ def _by_both(
         usable_matrix(snapshot),
         vector,
         admitted=admitted,
-        witnesses=ranking.notes,
+        include=ranking.notes,
     )
     raise_if_stopped(stopped)
     candidates = ranking.candidates

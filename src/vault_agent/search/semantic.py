@@ -88,13 +88,12 @@ def near(
     *,
     admitted: Collection[int] | None = None,
     without: Collection[int] = (),
-    witnesses: Iterable[int] = (),
+    include: Iterable[int] = (),
 ) -> NearestNotes:
     """Return the notes nearest to a unit vector, `DEPTH` at most. Blocking: call it in a thread.
 
-    `admitted` restricts the result to these notes; those of `without` are left out. `witnesses` are
-    notes that a lexical search or links have found. Their cosines are returned too, if they have a
-    vector.
+    `admitted` restricts the result to these notes; those of `without` are left out. `include` are
+    notes that words or links have found: their cosines are returned too, if they have a vector.
 
     Raises:
         IndexUnavailable: `INDEX_INCOMPATIBLE` if a vector file was truncated.
@@ -110,7 +109,7 @@ def near(
     _keep_best(cosines, chunks, keys, values, admitted, without)
     for rowid in list(cosines)[DEPTH:]:
         del cosines[rowid], chunks[rowid]
-    keys, rows = matrix.of_notes(set(witnesses) - cosines.keys())
+    keys, rows = matrix.of_notes(set(include) - cosines.keys())
     _keep_best(cosines, chunks, keys, every[rows], None, without)
     background = float(matrix.centre @ vector)
     best = max(cosines.values(), default=background)

@@ -36,7 +36,7 @@ PATH = "/mcp"
 VAULT_HEADER = "Vault-Agent-Vault"
 SESSION_HEADER = "Vault-Agent-Session"
 _SESSIONS = 256
-_LONGEST_SESSION = 64
+_MAX_SESSION_CHARS = 64
 IN_FLIGHT = 4
 """Requests of one caller that run at once. The others of that caller wait for them. All unnamed
 agents count as one caller."""
@@ -58,7 +58,7 @@ class Endpoint:
 
     def told(self, client: str, session: str | None) -> set[str] | None:
         """Return the codes of warnings that a session was told, or None without a session."""
-        return None if session is None else self._told(client, session[:_LONGEST_SESSION])
+        return None if session is None else self._told(client, session[:_MAX_SESSION_CHARS])
 
     async def close(self) -> None:
         """Stop waiting for the import."""

@@ -143,7 +143,7 @@ def _responses(route: Operation[Any, Any], schemas: _Both) -> dict[str, Any]:
         responses["202"] = {"description": described, "content": content, **_COMMON["location"]}
     if route.ranged:
         responses["206"] = {"description": "The requested range.", "content": {OCTETS: {}}}
-    if route.tagged:
+    if route.has_etag:
         responses["304"] = {"description": "The copy named by If-None-Match is still valid."}
     errors = {JSON: {"schema": schemas.replies.of(ErrorReply)}}
     for status, meaning in _COMMON["errors"].items():

@@ -138,7 +138,7 @@ async def ui_asset(call: RouteCall, params: PathParams) -> web.StreamResponse:
     return web.Response(body=body, headers=headers, content_type=file.media_type, charset="utf-8")
 
 
-@operation("GET", "/ui/files/{path}", media=(OCTETS,), tagged=True, ranged=True, needs=NEEDS)
+@operation("GET", "/ui/files/{path}", media=(OCTETS,), has_etag=True, ranged=True, needs=NEEDS)
 async def ui_file(call: RouteCall, params: ShownFileRequest) -> web.StreamResponse:
     """Return a file that a note shows. Its address has a code instead of a key."""
     opened = await call.vault.web_view.open_file(params.path, params.k)

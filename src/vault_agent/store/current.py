@@ -288,7 +288,7 @@ class CurrentIndex:
                 check_compatible(meta, identity=self._identity, fingerprint=self._fingerprint)
                 rows = RevisionRows(meta.next_rowid, old_rows(connection))
             fulltext = FulltextReader(
-                self._directory.fulltext(number), rows, self._scope.root_folder
+                self._directory.fulltext(number), rows, self._scope.base_folder
             )
             matrix = None
             if self._vectors is not None:

@@ -168,7 +168,7 @@ class OpenVault:
         self.grep_turns = anyio.Semaphore(_GREPS)
 
     def check_open_to_writes(self) -> None:
-        """Raise Forbidden `VAULT_READ_ONLY` if the server writes, but not in this vault.
+        """Raise Forbidden `VAULT_READ_ONLY` if `write.enabled` is on, but off for this vault.
 
         In the vault's settings, `config_of` and `config_of_default` have turned writing off then.
         """

@@ -255,8 +255,8 @@ class Finisher:
         self, seq: int, position: int, change: VaultChange, before: bytes, after: bytes
     ) -> VaultChange:
         """Replace an edit in the log by one of the bytes that the note has now."""
-        revised = VaultChange.edit(change.path, before, after, redo=change.redo, links=change.links)
-        revised = replace(revised, temporary=temporary_name())
+        edit = VaultChange.edit(change.path, before, after, remake=change.remake)
+        revised = replace(edit, links=change.links, temporary=temporary_name())
         self._log.revise(seq, position, revised)
         return revised
 
@@ -339,7 +339,7 @@ def _plan_anew(change: VaultChange, now: bytes) -> bytes | None:
 
     None means that the edit conflicts with what somebody has saved since.
     """
-    if change.redo is not None:
+    if change.remake is not None:
         with suppress(VaultAgentError):
-            return change.redo(now)
+            return change.remake(now)
     return merge_texts(change.before or b"", change.after or b"", now)

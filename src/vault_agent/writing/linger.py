@@ -38,7 +38,7 @@ class Lingering:
     """A change whose displaced file still exists.
 
     Args:
-        redo: makes our edit anew of another text; None if the edit means nothing in another one.
+        remake: makes our edit anew of another text; None if the edit means nothing in another one.
         base: the hash of the text that our edit was made of.
         result: the hash of the note after our edit.
         expected: the hashes of the displaced file if nobody has saved into it since the last look.
@@ -47,7 +47,7 @@ class Lingering:
 
     logged: LoggedWrite
     position: int
-    redo: Callable[[bytes], bytes] | None
+    remake: Callable[[bytes], bytes] | None
     base: bytes | None
     result: bytes | None
     expected: frozenset[bytes]
@@ -98,7 +98,7 @@ class Linger:
         """
         change = logged.changes[position]
         expected = frozenset(filter(None, (change.hash_before, change.hash_after, removable_hash)))
-        of_change = (logged, position, change.redo, change.hash_before, change.hash_after)
+        of_change = (logged, position, change.remake, change.hash_before, change.hash_after)
         self.look_later(Lingering(*of_change, expected), seconds)
 
     def look_later(self, lingering: Lingering, seconds: float | None = None) -> None:
@@ -204,8 +204,8 @@ class Linger:
         """Return the saved text with our edit, or None if that is not possible."""
         if now is None or now == saved:
             return now
-        if lingering.redo is not None and content_hash(now) == lingering.result:
+        if lingering.remake is not None and content_hash(now) == lingering.result:
             with suppress(VaultAgentError):
-                return lingering.redo(saved)
+                return lingering.remake(saved)
         base = self._log.bytes_of(lingering.base)
         return None if base is None else merge_texts(base, now, saved)

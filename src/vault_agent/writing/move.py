@@ -270,7 +270,7 @@ def _edits(snapshot: Snapshot, files: NamedFiles, notes: Mapping[str, bytes]) ->
             change.moved.get(source, source),
             notes[source],
             spliced(notes[source], splices),
-            redo=partial(text_after, _again(snapshot, source, change)),
+            remake=partial(text_after, _again(snapshot, source, change)),
             links=len(splices),
         )
         for source, splices in rewrite_notes(notes, files).items()
@@ -283,7 +283,7 @@ def _canvas_edit(canvas: CanvasEdit, change: PathChange) -> VaultChange:
         change.moved.get(canvas.path, canvas.path),
         canvas.content,
         spliced(canvas.content, canvas.splices),
-        redo=lambda content: spliced(content, rewrite_canvas(content, change.moved) or ()),
+        remake=lambda content: spliced(content, rewrite_canvas(content, change.moved) or ()),
         links=len(canvas.splices),
     )
 

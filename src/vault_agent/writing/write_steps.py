@@ -117,12 +117,12 @@ class WriteSteps:
         after = spliced(before, planned.splices)
         if after != before:
             self._executor.check_size(path, after)
-        redo = partial(text_after, plan) if write.retries else None
+        remake = partial(text_after, plan) if write.retries else None
         return self._log_and_apply(
             root,
             write,
             path,
-            [VaultChange.edit(path, before, after, redo=redo)],
+            [VaultChange.edit(path, before, after, remake=remake)],
             planned.warnings,
             section_hash=planned.section_hash,
             line=planned.line,

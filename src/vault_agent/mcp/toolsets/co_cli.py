@@ -67,7 +67,7 @@ async def _list(view: View, arguments: Mapping[str, Any]) -> Shown:
 async def _notes(view: View, arguments: Mapping[str, Any], limit: int) -> Envelope[NoteList]:
     scope = view.caller.scope
     request = {
-        "path": [scope.root_folder] if scope.root_folder else [],
+        "path": [scope.base_folder] if scope.base_folder else [],
         "tag": [arguments["tag"]] if "tag" in arguments else [],
         "limit": limit,
         "cursor": arguments.get("cursor"),

@@ -35,7 +35,7 @@ def _inside(view: View, arguments: Mapping[str, Any]) -> View:
         what = "repository_name must be the name of one folder, which does not begin with a dot."
         raise InvalidRequest("INVALID_REQUEST", what)
     scope = view.caller.scope
-    narrower = replace(scope, chosen_root=scope.from_caller(name))
+    narrower = replace(scope, chosen_base=scope.from_caller(name))
     return replace(view, caller=replace(view.caller, scope=narrower))
 
 
@@ -43,7 +43,7 @@ def _below(inside: View, path: str) -> list[str]:
     """Return the patterns of a path or glob in a repository; of the whole one without a path."""
     wanted = hidden(path).strip("/")
     if wanted in ("", "."):
-        return [inside.caller.scope.root_folder]
+        return [inside.caller.scope.base_folder]
     anywhere = "*" in wanted and "/" not in wanted
     return [inside.caller.scope.from_caller(f"**/{wanted}" if anywhere else wanted)]
 
