@@ -78,13 +78,8 @@ class World:
         return [event for line in lines if (event := from_line(line)) is not None]
 
     def environment(self, **more: str) -> dict[str, str]:
-        kept = {
-            name: value
-            for name, value in os.environ.items()
-            if not name.startswith(("VAULT_AGENT_", "XDG_"))
-        }
         patient = {"VAULT_AGENT_MEMORY_HOOK_TIMEOUT_MS": "10000"}  # on a busy machine
-        return {**kept, **at_home(self.home), **patient, **more}
+        return {**os.environ, **at_home(self.home), **patient, **more}
 
     def hook(
         self,

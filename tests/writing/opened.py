@@ -95,8 +95,7 @@ class Vault:
         )
         running = asyncio.create_task(self.writer.run())
         try:
-            async with asyncio.timeout(PATIENCE):
-                await self.writer.ready()
+            await asyncio.wait_for(self.writer.ready(), PATIENCE)
             yield self.writer
         finally:
             running.cancel()

@@ -95,7 +95,7 @@ async def test_endless_work_on_notes_holds_up_no_other_write_and_ends_with_its_c
     assert vault.bytes("1.md") == f"{LARGE}b\n".encode()
 
 
-async def test_work_beyond_its_allowance_is_refused(vault: Vault):
+async def test_work_beyond_its_limit_is_refused(vault: Vault):
     vault.put("Large.md", LARGE)
     vault.writer.text_pool = TextPool(cpu_seconds=0.2)
     async with vault.writer.text_pool:

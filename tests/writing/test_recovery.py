@@ -33,14 +33,23 @@ async def test_an_edit_was_made_or_not(closed: Vault, killed, after: bool):
 
 
 @pytest.mark.parametrize("after", [False, True])
-async def test_a_folder_that_is_a_link_now_stops_no_write(closed: Vault, killed, after: bool):
+@pytest.mark.parametrize(
+    "change",
+    [
+        VaultChange.edit("a/A.md", b"one\n", b"two\n"),
+        VaultChange.remove("a/A.md", b"one\n"),
+        move("a/A.md", "C.md", b"one\n"),
+        VaultChange.make_folder("a/b"),
+    ],
+)
+async def test_a_folder_that_is_a_link_now_stops_no_write(closed: Vault, killed, change, after):
     closed.put("a/A.md", "one\n")
-    await killed(lambda: closed.append("a/A.md", "two\n"), after=after)
+    made, planned = write("move", Right.MOVE), Transaction("a/A.md", (change,))
+    await killed(lambda: closed.writer.transact(made, lambda: planned), after=after)
     (closed.root / "a").rename(closed.root.parent / "a")
     (closed.root / "a").symlink_to(closed.root.parent / "a")
     async with closed.opened():
         await closed.create("B.md", "b\n")
-        assert closed.bytes("a/A.md") == (b"one\ntwo\n" if after else b"one\n")
 
 
 async def test_a_newer_save_is_not_replaced_by_a_displaced_one(closed: Vault, killed):

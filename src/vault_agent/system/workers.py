@@ -5,7 +5,7 @@ Both must be importable by name. A worker that dies or exceeds its time loses it
 replaced. No worker outlives the process that started it, even if it is stuck.
 
 `TextPool` bounds what work on texts that anyone may have written costs others. Small texts are
-handled in threads of their own. Large ones go to workers, where the work has an text_pool of
+handled in threads of their own. Large ones go to workers, where the work has a limit of
 processor time and ends when its caller is cancelled.
 """
 

@@ -44,7 +44,10 @@ if TYPE_CHECKING:
     from vault_agent.vault.root import VaultRoot
 
 _SWAPS = 20
-_PASSING = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.ESTALE})
+_PASSING = frozenset(
+    {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.ESTALE, errno.EMFILE, errno.ENFILE}
+)
+"""Failures after which a file system may work again."""
 _NO_LINKS = frozenset({errno.EPERM, errno.EMLINK, errno.EXDEV, errno.EACCES})
 # Windows refuses a rename while another program has the file open.
 _SHARING_SECONDS = 3.0
@@ -474,7 +477,9 @@ def _try_ways(folder: Folder, temp_folder: Folder) -> Probe:
 def _way(folder: Folder, name: str, temp_folder: Folder, temporary: str) -> Way:
     try:
         folder.exchange(name, temp_folder, temporary)
-    except OSError:
+    except OSError as error:
+        if error.errno in _PASSING:
+            raise
         return Way.RENAME
     swapped = (folder.read(name).data, temp_folder.read(temporary).data) == (b"2", b"1")
     _expect(swapped, "an exchange of two files does not work")

@@ -74,6 +74,10 @@ class Disk:
         """Return the bytes of a file, or None if there is none."""
         return _unless_missing(lambda: read_file(root, path))
 
+    def status(self, root: VaultRoot, path: str) -> os.stat_result | None:
+        """Return the `stat` of a file or folder, or None if there is none."""
+        return _unless_missing(lambda: root.status(path))
+
     def hash(self, root: VaultRoot, path: str) -> bytes | None:
         """Return the hash of a file of any size, or None if there is none."""
         return _unless_missing(lambda: hash_file(root, path).digest)
@@ -208,7 +212,7 @@ def find_temporary(root: VaultRoot, change: VaultChange) -> Iterator[tuple[Folde
     temporary = change.temporary or ""
     with ExitStack() as stack:
         for path in (TEMP_FOLDER, _folder_of(change.path)) if temporary else ():
-            folder = _unless_missing(partial(root.open_folder, path))
+            folder = _unless_missing(partial(root.open_folder, path), or_link=path != TEMP_FOLDER)
             if folder is not None and stack.enter_context(folder).exists(temporary):
                 yield folder, temporary
                 return
@@ -235,14 +239,14 @@ def _folder_of(path: str) -> str:
     return path.rpartition("/")[0]
 
 
-def _unless_missing(read: Callable[[], _T]) -> _T | None:
+def _unless_missing(read: Callable[[], _T], *, or_link: bool = True) -> _T | None:
     """Return what `read` returns, or None if it finds no file, or a link where a folder was."""
     try:
         return read()
     except (FileNotFoundError, NotADirectoryError, NotAFile):
         return None
     except CannotOpen as error:
-        if error.cause in (Cause.VANISHED, Cause.OUTSIDE):
+        if error.cause is Cause.VANISHED or (or_link and error.cause is Cause.OUTSIDE):
             return None
         raise
 

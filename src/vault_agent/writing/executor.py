@@ -23,15 +23,7 @@ from vault_agent.text.names import is_note
 from vault_agent.vault.opening import CannotOpen
 from vault_agent.vault.replacing import Changed, probe
 from vault_agent.writing import replies
-from vault_agent.writing.disk import (
-    Disk,
-    NoteBusy,
-    coded,
-    coded_error,
-    hash_file,
-    missing_folders,
-    naming,
-)
+from vault_agent.writing.disk import Disk, NoteBusy, coded, coded_error, hash_file, missing_folders
 from vault_agent.writing.finish import Finisher, new_write, now_ms
 from vault_agent.writing.linger import Linger
 from vault_agent.writing.permission import Permission
@@ -91,8 +83,7 @@ class WriteExecutor:
             with self.open_root() as root:
                 for logged in self.log.unfinished():
                     self.may_have_changed(logged)
-                    with naming(logged.changes[0].path), coded():
-                        self.finisher.settle(root, logged)
+                    self.finisher.settle(root, logged)
                 for logged, position in self.log.unswept():
                     if not self.linger.has(logged, position):
                         self.linger.add(logged, position, seconds=0.0)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import errno
 import os
+import stat
 import time
 from contextlib import contextmanager, suppress
 from dataclasses import replace
@@ -172,10 +173,12 @@ class Finisher:
             return self._disk.hash(root, change.path) == change.hash_after
         if change.kind == ChangeKind.REMOVE:
             return self._disk.hash(root, change.path) is None
+        status = self._disk.status(root, change.path)
         if change.kind in (ChangeKind.MAKE_FOLDER, ChangeKind.REMOVE_FOLDER):
-            return root.has(change.path) is (change.kind == ChangeKind.MAKE_FOLDER)
+            is_folder = status is not None and stat.S_ISDIR(status.st_mode)
+            return is_folder is (change.kind == ChangeKind.MAKE_FOLDER)
         return self._finish_respelling(root, change) or (
-            not root.has(change.path) and root.has(change.path_after)
+            status is None and self._disk.status(root, change.path_after) is not None
         )
 
     def _finish_respelling(self, root: VaultRoot, change: VaultChange) -> bool:

@@ -12,7 +12,7 @@ import time
 from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar
 
 import anyio
 
@@ -49,6 +49,10 @@ _FIRST_PAUSE, _LONGEST_PAUSE = 1.0, 60.0
 _CLOSING_LOOKS = 2
 """The second look is at files that somebody had saved into before the first one."""
 
+_OPENING: Final = Busy("SERVER_BUSY", "The vault is opening.")
+_OF_VAULT: Final = frozenset({"WRITE_UNSUPPORTED_HERE", "VAULT_NOT_FOUND", "DISK_FULL"})
+"""Codes of what stops every write of a vault."""
+
 _T = TypeVar("_T")
 
 IndexWritten: TypeAlias = "Callable[[Sequence[str], int], Awaitable[IndexState]]"
@@ -83,7 +87,7 @@ class VaultWriter:
         self._threads = Threads(THREADS, "write")
         self._knows = knows  # whether the index has a note at a path
         self._looking = Threads(1, "look")  # its own: writes on a slow disk do not delay it
-        self._refusal: VaultAgentError | None = Busy("SERVER_BUSY", "The vault is opening.")
+        self._refusal: VaultAgentError | None = _OPENING
         self._state = "recovering"
         self._conflicts: list[LoggedWrite] = []  # as last read from the log, for `health`
         self._ready = anyio.Event()
@@ -323,7 +327,7 @@ class VaultWriter:
 
     def warnings(self) -> tuple[Warning, ...]:
         """Return the warnings for the server's state."""
-        if self._refusal is not None and self._refusal.code != "SERVER_BUSY":
+        if self._refusal not in (None, _OPENING):
             return (Warning(self._refusal.code, *self._refusal.over_http()),)
         return ()
 
@@ -337,10 +341,12 @@ class VaultWriter:
         """
         with anyio.move_on_after(self._times.quiet_wait):
             await self._ready.wait()
-        if self._refusal is not None:
-            raise self._refusal.again()
-        if self._executor.is_interrupted:
-            raise Busy("SERVER_BUSY", "A write that the disk has interrupted is unfinished.")
+        refusal = self._refusal
+        if refusal is not None and refusal.code in _OF_VAULT:
+            raise refusal.again()
+        # The code and the words of another failure are about a file that the caller may not know.
+        if refusal is not None or self._executor.is_interrupted:
+            raise Busy("SERVER_BUSY", "The vault is opening, or an earlier write is unfinished.")
 
     async def _try_to_recover(self) -> bool:
         """Recover. Return whether writes are accepted now, or known to be impossible here."""
@@ -373,7 +379,8 @@ class VaultWriter:
     def _recover(self) -> None:
         self._executor.prepare()
         self._executor.recover()
-        self._executor.expire()
+        with suppress(VaultAgentError, OSError):  # tried again after an hour
+            self._executor.expire()
 
     async def _expire(self) -> None:
         async with self._locks.everything():
