@@ -20,7 +20,7 @@ from vault_agent.memory.sessions import Sessions
 from vault_agent.models.settings import EndpointSettings
 from vault_agent.system.files import make_private_folder
 from vault_agent.vaults.runs import Background
-from vault_agent.vaults.several import Across, Several
+from vault_agent.vaults.several import GlobalLinks, Several
 from vault_agent.vaults.shared import Shared, VaultRegistry
 from vault_agent.vaults.typed_notes import TypedNotes
 from vault_agent.vaults.vaults import open_vaults
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from vault_agent.system.crash import CrashReport
     from vault_agent.vaults.vaults import Vaults
 
-_OF_TIMEOUT = 0.75
+_SHARE_OF_TIMEOUT = 0.75
 """The part of a hook's time in which the server chooses what it brings."""
 
 
@@ -44,7 +44,7 @@ class App:
     Args:
         vaults: the open vaults, and those that can be opened.
         several: searches over several vaults.
-        across: links from notes of projects to the global vault.
+        global_links: links from notes of projects to the global vault.
         typed: new notes of vaults with types.
         memory: recalls notes for a task.
         promotion: copies notes of projects to the global vault.
@@ -55,7 +55,7 @@ class App:
 
     vaults: Vaults
     several: Several
-    across: Across
+    global_links: GlobalLinks
     typed: TypedNotes
     memory: Memory
     promotion: Promotion
@@ -140,7 +140,7 @@ async def open_app(
                 vaults.registry,
                 deliveries=deliveries,
                 journals=journals,
-                deliver_seconds=_OF_TIMEOUT * config.memory.hook_timeout_ms / 1_000,
+                deliver_seconds=_SHARE_OF_TIMEOUT * config.memory.hook_timeout_ms / 1_000,
                 on_crash=crashed,
             )
             background = await stack.enter_async_context(Background(crashed))
@@ -148,7 +148,7 @@ async def open_app(
         yield App(
             vaults,
             several,
-            Across(vaults),
+            GlobalLinks(vaults),
             TypedNotes(vaults),
             memory,
             Promotion(vaults, config.journal.redact_patterns),

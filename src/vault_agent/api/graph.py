@@ -110,7 +110,7 @@ async def _with_global(call: CallContext, data: dict[str, Any]) -> None:
     """Add to a graph of objects the notes of the global vault that its notes link to."""
     ids = [node["id"] for node in data["nodes"]]
     nodes: dict[str, dict[str, Any]] = {}
-    for source, note in await call.app.across.edges(call.vault, ids):
+    for source, note in await call.app.global_links.edges(call.vault, ids):
         node = nodes.setdefault(
             note.note_id,
             {
@@ -149,7 +149,7 @@ async def _into_global(
     places = {node.note_id: place for place, node in enumerate(nodes) if node.distance < depth}
     positions: dict[str, int] = {}
     edges = []
-    for source, note in await call.app.across.edges(call.vault, list(places)):
+    for source, note in await call.app.global_links.edges(call.vault, list(places)):
         if note.note_id not in positions:
             positions[note.note_id] = len(nodes)
             distance = nodes[places[source]].distance + 1

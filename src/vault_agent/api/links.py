@@ -91,7 +91,7 @@ async def links(call: CallContext, request: LinksRequest) -> Result[LinksPage]:
 async def _across(call: CallContext, links: tuple[NoteLink, ...]) -> tuple[NoteLink, ...]:
     """Return links, and say where those such as `[[global:a]]` lead in the global vault."""
     names = {link.target for link in links if link.status == "unresolved"}
-    targets = await call.app.across.targets(call.vault, names)
+    targets = await call.app.global_links.targets(call.vault, names)
     return tuple(
         replace(
             link,

@@ -105,7 +105,7 @@ class OpenVault:
         self._registry = shared.registry
         self.reranker = shared.reranker
         self._rebuilt: int | None = None  # the damaged generation that was rebuilt
-        self._write_enabled_for_server = shared.write_enabled
+        self._setting_write_enabled = shared.write_enabled
         self.embedder = shared.embedder
         self.spec = core.spec
         self.identity = core.spec.identity
@@ -125,7 +125,7 @@ class OpenVault:
         source = None if owners_vault is None else str(owners_vault.index_folder)
         embeddings = Embeddings(shared, core.index, core.indexer, core.spec.directory, source)
         self.runs = Runs(core, embeddings)
-        self.runs.on_begin, embeddings.on_made = self._tell_agents, self._share_vectors
+        self.runs.on_begin, embeddings.on_made = self._tell_agent_vaults, self._share_vectors
         embeds = embeddings.enabled and owners_vault is None
         embed_later = EmbedLater(self.runs.embed, core.background.spawn, enabled=embeds)
         self.watch: Watch = (
@@ -168,11 +168,11 @@ class OpenVault:
         self.grep_turns = anyio.Semaphore(_GREPS)
 
     def check_open_to_writes(self) -> None:
-        """Raise Forbidden `VAULT_READ_ONLY` if `write.enabled` is on, but off for this vault.
+        """Raise Forbidden `VAULT_READ_ONLY` if writing is on, but this vault is closed to it.
 
-        In the vault's settings, `config_of` and `config_of_default` have turned writing off then.
+        `config_of` and `config_of_default` turn `write.enabled` off for such a vault.
         """
-        if self.config.write.enabled or not self._write_enabled_for_server:
+        if self.config.write.enabled or not self._setting_write_enabled:
             return
         if self.name is not None:
             raise Forbidden("VAULT_READ_ONLY", "The notes of this vault are never changed.")
@@ -380,7 +380,7 @@ class OpenVault:
         folder = self._core.directory.path
         await asyncio.to_thread(record_address, folder, url, until_idle=until_idle)
 
-    def _tell_agents(self, request: UpdateIndex) -> None:
+    def _tell_agent_vaults(self, request: UpdateIndex) -> None:
         """Let the vaults of agents index the paths of this run too."""
         for vault in self.agent_vaults:
             vault.follow_run(request)

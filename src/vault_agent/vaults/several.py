@@ -317,7 +317,7 @@ class GlobalNote(NamedTuple):
     identifier: str | None  # the `id` of its frontmatter
 
 
-class Across:
+class GlobalLinks:
     """Finds where links into the global vault lead."""
 
     def __init__(self, vaults: Vaults) -> None:

@@ -35,8 +35,8 @@ def _inside(view: View, arguments: Mapping[str, Any]) -> View:
         what = "repository_name must be the name of one folder, which does not begin with a dot."
         raise InvalidRequest("INVALID_REQUEST", what)
     scope = view.caller.scope
-    narrower = replace(scope, chosen_base=scope.from_caller(name))
-    return replace(view, caller=replace(view.caller, scope=narrower))
+    rebased = replace(scope, chosen_base=scope.from_caller(name))
+    return replace(view, caller=replace(view.caller, scope=rebased))
 
 
 def _below(inside: View, path: str) -> list[str]:
