@@ -47,8 +47,7 @@ class Finding:
 
 def damage_some(folder: Path, *, seed: int, count: int) -> list[Finding]:
     """Damage files of an index `count` times, in a separate process."""
-    lines = run_module("damage", folder, seed, count)
-    return [Finding(**json.loads(line)) for line in lines]
+    return [Finding(**json.loads(line)) for line in run_module("damage", folder, seed, count)]
 
 
 async def _make(vault: Vault) -> None:

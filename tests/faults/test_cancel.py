@@ -8,7 +8,7 @@ import sqlite3
 import threading
 from collections import Counter
 from collections.abc import Coroutine
-from contextlib import ExitStack
+from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import Any
 
@@ -187,10 +187,9 @@ async def test_a_cancelled_reader_returns_its_connection(tmp_path: Path):
         go_on.set()
         await asyncio.wait([reading])
         assert reading.cancelled()
-    async with asyncio.timeout(PATIENCE), current.snapshot() as snapshot:
-        with ExitStack() as lent:
-            for _ in range(READERS):
-                lent.enter_context(snapshot.connection())
+    async with asyncio.timeout(PATIENCE), current.snapshot() as snapshot, AsyncExitStack() as lent:
+        for _ in range(READERS):
+            lent.enter_context(snapshot.connection())
     await current.close()
 
 

@@ -100,8 +100,7 @@ def failed(
 ) -> list[Point]:
     """Fail every `step`th call of a write, and return the outcomes."""
     folder.mkdir(exist_ok=True)
-    arguments = (operation, folder, error, step, start)
-    lines = run_module("failing_writes", *arguments, library=library)
+    lines = run_module("failing_writes", operation, folder, error, step, start, library=library)
     points = [Point(**json.loads(line)) for line in lines]
     for point in points:
         assert point.wrong == [], point

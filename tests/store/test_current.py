@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from contextlib import ExitStack, suppress
+from contextlib import AsyncExitStack, suppress
 from pathlib import Path
 from typing import NoReturn
 
@@ -60,10 +60,9 @@ async def test_searches_cancelled_at_any_moment_return_their_connections(tmp_pat
             await asyncio.sleep(0)
         task.cancel()
         await asyncio.wait([task])
-    async with index.snapshot() as snapshot:
-        with ExitStack() as lent:
-            for _ in range(READERS):
-                lent.enter_context(snapshot.connection())
+    async with index.snapshot() as snapshot, AsyncExitStack() as lent:
+        for _ in range(READERS):
+            lent.enter_context(snapshot.connection())
     await index.close()
 
 

@@ -32,7 +32,7 @@ async def test_an_edit_was_made_or_not(closed: Vault, killed, after: bool):
         assert closed.bytes("A.md") == b"one\ntwo\n"
 
 
-@pytest.mark.parametrize("after", [False, True])
+@pytest.mark.parametrize(("after", "saved"), [(False, False), (True, False), (True, True)])
 @pytest.mark.parametrize(
     "change",
     [
@@ -42,14 +42,18 @@ async def test_an_edit_was_made_or_not(closed: Vault, killed, after: bool):
         VaultChange.make_folder("a/b"),
     ],
 )
-async def test_a_folder_that_is_a_link_now_stops_no_write(closed: Vault, killed, change, after):
+async def test_a_link_in_place_of_a_folder_stops_no_write(
+    closed: Vault, killed, change, after, saved
+):
     closed.put("a/A.md", "one\n")
     made, planned = write("move", Right.MOVE), Transaction("a/A.md", (change,))
     await killed(lambda: closed.writer.transact(made, lambda: planned), after=after)
+    displaced = [closed.put(path, "saved by a person\n") for path in closed.temporaries() if saved]
     (closed.root / "a").rename(closed.root.parent / "a")
     (closed.root / "a").symlink_to(closed.root.parent / "a")
     async with closed.opened():
         await closed.create("B.md", "b\n")
+        assert (closed.tree().get("A (conflict).md") == b"saved by a person\n") is bool(displaced)
 
 
 async def test_a_newer_save_is_not_replaced_by_a_displaced_one(closed: Vault, killed):

@@ -34,7 +34,7 @@ from vault_agent.vault.folder import (
     read_all,
     replace_with_backup,
 )
-from vault_agent.vault.opening import CannotOpen
+from vault_agent.vault.opening import CannotOpen, Cause
 from vault_agent.vault.platform import file_system, is_durable
 
 if TYPE_CHECKING:
@@ -45,7 +45,8 @@ if TYPE_CHECKING:
 
 _SWAPS = 20
 _PASSING = frozenset(
-    {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.ESTALE, errno.EMFILE, errno.ENFILE}
+    {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.ESTALE}
+    | {errno.EMFILE, errno.ENFILE, errno.ENOMEM}
 )
 """Failures after which a file system may work again."""
 _NO_LINKS = frozenset({errno.EPERM, errno.EMLINK, errno.EXDEV, errno.EACCES})
@@ -107,7 +108,9 @@ def make_temp_folder(root: VaultRoot) -> None:
         try:
             with root.open_folder(TEMP_FOLDER) as temp_folder, suppress(FileExistsError):
                 temp_folder.make(".gitignore", IGNORE_ALL)
-        except CannotOpen:
+        except CannotOpen as error:
+            if error.cause is Cause.UNREADABLE:
+                raise
             raise OSError(errno.EPERM, f"there is no folder {TEMP_FOLDER}") from None
         top.sync()
 

@@ -21,7 +21,7 @@ from vault_agent.model.identifiers import content_hash
 from vault_agent.model.writing import SERVER, ChangeKind, VaultChange, WriteState
 from vault_agent.text.names import is_note
 from vault_agent.vault.opening import CannotOpen
-from vault_agent.vault.replacing import Changed, probe
+from vault_agent.vault.replacing import Changed, FileInUse, probe
 from vault_agent.writing import replies
 from vault_agent.writing.disk import Disk, NoteBusy, coded, coded_error, hash_file, missing_folders
 from vault_agent.writing.finish import Finisher, new_write, now_ms
@@ -312,7 +312,7 @@ class WriteExecutor:
         """
         try:
             return self.finisher.settle(root, logged) is WriteState.DONE
-        except (VaultAgentError, CannotOpen, OSError):
+        except (VaultAgentError, Changed, FileInUse, CannotOpen, OSError):
             self.is_interrupted = True
             return False
 

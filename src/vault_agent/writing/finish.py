@@ -21,7 +21,7 @@ from vault_agent.model.identifiers import content_hash
 from vault_agent.model.writing import SERVER, ChangeKind, LoggedWrite, VaultChange, WriteState
 from vault_agent.text.names import lies_in
 from vault_agent.vault.folder import NotAFile
-from vault_agent.vault.opening import CannotOpen
+from vault_agent.vault.opening import CannotOpen, Cause
 from vault_agent.vault.replacing import (
     Changed,
     FileInUse,
@@ -114,7 +114,7 @@ class Finisher:
             return now is None
         if content_hash(removed) == change.hash_before:
             return True
-        if now is None:
+        if now is None and _ensure_folder(root, change.path):
             with self._open_displaced(root, change) as pair:
                 move_new(pair.temp_folder, pair.temporary, pair.folder, pair.name)
             return False
@@ -236,7 +236,8 @@ class Finisher:
         self, root: VaultRoot, logged: LoggedWrite, change: VaultChange, displaced: bytes
     ) -> None:
         """Put a person's displaced save back, or keep it beside a newer file of that name."""
-        if self._disk.hash(root, change.path) in (change.hash_after, None):
+        is_ours = self._disk.hash(root, change.path) in (change.hash_after, None)
+        if is_ours and _ensure_folder(root, change.path):
             with self._open_displaced(root, change) as pair:
                 give_back(pair, change.hash_after or b"")
         else:
@@ -244,11 +245,7 @@ class Finisher:
 
     @contextmanager
     def _open_displaced(self, root: VaultRoot, change: VaultChange) -> Iterator[Pair]:
-        """Open the folders of a note and of the file that was displaced.
-
-        The folder of the note is made again if somebody has removed it.
-        """
-        make_folders(root, change.path.rpartition("/")[0])
+        """Open the folders of a note and of the file that was displaced."""
         with at(root, change.path) as note, find_temporary(root, change) as (folder, temporary):
             if folder is None:
                 raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT))
@@ -279,12 +276,16 @@ class Finisher:
     def keep_beside(self, root: VaultRoot, logged: LoggedWrite, path: str, data: bytes) -> None:
         """Put bytes into a new file beside a note, and warn in the log entry of the write.
 
+        If a link or a file is in place of the note's folder, it is at the top of the vault.
+
         The new file is a write of the server. It needs no right of an author, because it keeps what
         somebody has written. An undo without an ID never takes it back.
 
         Raises:
             VaultAgentError, OSError, CannotOpen: the disk fails. It can be called again.
         """
+        if not _ensure_folder(root, path):
+            path = path.rpartition("/")[2]
         to = free_beside(root, self._disk, path, "conflict", data)
         if not root.has(to):
             change = VaultChange.create(to, data)
@@ -295,6 +296,20 @@ class Finisher:
                 self.settle(root, copy)
         self.unindexed.append(to)
         self._log.warn(logged.seq, "WRITE_CONFLICT")
+
+
+def _ensure_folder(root: VaultRoot, path: str) -> bool:
+    """Whether the folder of a note is there, or could be made again."""
+    try:
+        make_folders(root, path.rpartition("/")[0])
+        with at(root, path):
+            return True
+    except FileExistsError:
+        return False
+    except CannotOpen as error:
+        if error.cause is not Cause.OUTSIDE:
+            raise
+        return False
 
 
 def free_beside(root: VaultRoot, disk: Disk, path: str, what: str, data: bytes) -> str:

@@ -24,7 +24,7 @@ from vault_agent.system.crash import describe_crash
 from vault_agent.system.workers import SMALL_BYTES
 from vault_agent.text.names import fold, is_note
 from vault_agent.vault.opening import CannotOpen
-from vault_agent.vault.replacing import Changed
+from vault_agent.vault.replacing import Changed, FileInUse
 from vault_agent.writing.disk import NoteBusy, coded_error
 from vault_agent.writing.finish import now_ms
 from vault_agent.writing.plan import Costly
@@ -50,7 +50,9 @@ _CLOSING_LOOKS = 2
 """The second look is at files that somebody had saved into before the first one."""
 
 _OPENING: Final = Busy("SERVER_BUSY", "The vault is opening.")
-_OF_VAULT: Final = frozenset({"WRITE_UNSUPPORTED_HERE", "VAULT_NOT_FOUND", "DISK_FULL"})
+_OF_VAULT: Final = frozenset(
+    {"WRITE_UNSUPPORTED_HERE", "VAULT_NOT_FOUND", "DISK_FULL", "WRITE_LOG_DAMAGED"}
+)
 """Codes of what stops every write of a vault."""
 
 _T = TypeVar("_T")
@@ -360,7 +362,7 @@ class VaultWriter:
                     self._ready.set()
                     return True
                 return False
-            except (CannotOpen, OSError) as error:
+            except (Changed, FileInUse, CannotOpen, OSError) as error:
                 self._refusal = coded_error(error)
                 return False
             except Exception as error:  # noqa: BLE001 - unexpected, and writing stays off
@@ -384,7 +386,7 @@ class VaultWriter:
 
     async def _expire(self) -> None:
         async with self._locks.everything():
-            with suppress(VaultAgentError):  # tried again after an hour
+            with suppress(VaultAgentError, OSError):  # tried again after an hour
                 await self._threads.run(self._executor.expire)
 
     def _look(self, paths: Sequence[str]) -> list[str]:
