@@ -56,36 +56,29 @@ async def test_a_link_in_place_of_a_folder_stops_no_write(
         assert (closed.tree().get("A (conflict).md") == b"saved by a person\n") is bool(displaced)
 
 
-async def test_a_newer_save_is_not_replaced_by_a_displaced_one(closed: Vault, killed):
+@pytest.mark.parametrize("at", [1, 2])
+@pytest.mark.parametrize("newer", [b"saved later\n", None])
+@pytest.mark.parametrize("after", [b"one\ntwo\n", None])
+async def test_a_displaced_save_is_kept_beside_what_has_its_name_now(
+    closed: Vault, killed, at: int, newer: bytes | None, after: bytes | None
+):
     file = closed.put("A.md", "one\n")
-    await killed(lambda: closed.append("A.md", "two\n"))
+    edit = VaultChange.edit("A.md", b"one\n", after) if after else None
+    change = edit or VaultChange.remove("A.md", b"one\n")
+    made = write("move", Right.MOVE)
+    planned = Transaction("A.md", (VaultChange.create("C.md", b"c\n"), change)[2 - at :])
+    await killed(lambda: closed.writer.transact(made, lambda: planned), at=at)
     [displaced] = closed.temporaries()
-    (closed.root / displaced).write_bytes(b"saved by a person\n")
-    save_by_rename(file, b"saved later\n")
+    closed.put(displaced, "saved by a person\n")
+    if newer is not None:
+        save_by_rename(file, newer)
+    else:
+        file.unlink(missing_ok=True)
+        file.mkdir()
     async with closed.opened():
-        assert closed.tree() == {
-            "A.md": b"saved later\n",
-            "A (conflict).md": b"saved by a person\n",
-        }
-
-
-async def test_an_older_save_is_kept_beside_a_newer_one_in_every_change(closed: Vault, killed):
-    closed.put("A.md", "one\n")
-    changes = (
-        VaultChange.create("C.md", b"c\n"),
-        VaultChange.edit("A.md", b"one\n", b"one\ntwo\n"),
-    )
-    made = write("move", Right.EDIT)
-    await killed(lambda: closed.writer.transact(made, lambda: Transaction("C.md", changes)), at=2)
-    [displaced] = closed.temporaries()
-    (closed.root / displaced).write_bytes(b"saved by a person\n")
-    save_by_rename(closed.root / "A.md", b"saved later\n")
-    async with closed.opened():
-        assert closed.tree() == {
-            "A.md": b"saved later\ntwo\n",
-            "A (conflict).md": b"saved by a person\n",
-            "C.md": b"c\n",
-        }
+        assert closed.bytes("A (conflict).md") == b"saved by a person\n"
+        if newer is not None:
+            assert closed.bytes("A.md") == newer + (b"two\n" if at == 2 and after else b"")
 
 
 @pytest.mark.parametrize("after", [False, True])

@@ -110,7 +110,7 @@ def make_temp_folder(root: VaultRoot) -> None:
                 temp_folder.make(".gitignore", IGNORE_ALL)
         except CannotOpen as error:
             if error.cause is Cause.UNREADABLE:
-                raise
+                raise OSError(errno.EIO, os.strerror(errno.EIO)) from None
             raise OSError(errno.EPERM, f"there is no folder {TEMP_FOLDER}") from None
         top.sync()
 

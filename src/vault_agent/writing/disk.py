@@ -281,7 +281,8 @@ def make_folders(root: VaultRoot, path: str) -> list[str]:
             try:
                 folder.make_folder(name)
             except FileExistsError:
-                if stat.S_ISREG(folder.stat(name).st_mode):
+                mode = folder.stat(name).st_mode
+                if not (stat.S_ISDIR(mode) or stat.S_ISLNK(mode)):
                     raise
             else:
                 made.append(inner)

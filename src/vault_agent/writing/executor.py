@@ -119,7 +119,7 @@ class WriteExecutor:
             return self.linger.look(root, lingering)
         except Exception as error:
             self.linger.look_later(lingering)
-            if isinstance(error, (VaultAgentError, CannotOpen, Changed, OSError)):
+            if isinstance(error, (VaultAgentError, CannotOpen, Changed, FileInUse, OSError)):
                 return False
             raise
 

@@ -16,7 +16,7 @@ from dataclasses import replace
 from itertools import count
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from vault_agent.errors import VaultAgentError
+from vault_agent.errors import Forbidden, VaultAgentError
 from vault_agent.model.identifiers import content_hash
 from vault_agent.model.writing import SERVER, ChangeKind, LoggedWrite, VaultChange, WriteState
 from vault_agent.text.names import lies_in
@@ -72,7 +72,7 @@ class Finisher:
         Raises:
             VaultAgentError, OSError, CannotOpen: the disk fails. The write can be settled later.
         """
-        is_begun = self._is_begun(root, logged)
+        is_begun = self._is_made(root, logged, logged.changes[0])
         if not is_begun and logged.state is WriteState.PREPARED:
             self._log.fail(logged.seq)
             self.sweep(root, logged, 0)
@@ -84,13 +84,13 @@ class Finisher:
         self._log.finish(logged.seq, warning="RECOVERY_CONFLICT" if None in done else None)
         return WriteState.DONE
 
-    def _is_begun(self, root: VaultRoot, logged: LoggedWrite) -> bool:
-        change = logged.changes[0]
+    def _is_made(self, root: VaultRoot, logged: LoggedWrite, change: VaultChange) -> bool:
+        """Whether a change is on the disk. A person's save that it has displaced is put back."""
         if change.kind == ChangeKind.EDIT:
             return self._is_edited(root, logged, change)
         if change.kind == ChangeKind.REMOVE:
             return self._is_removed(root, logged, change)
-        return self.is_done(root, change)
+        return self._is_done(root, change)
 
     def _is_edited(self, root: VaultRoot, logged: LoggedWrite, change: VaultChange) -> bool:
         """Whether a first edit is on the disk. A person's displaced save is put back."""
@@ -104,7 +104,7 @@ class Finisher:
         return False
 
     def _is_removed(self, root: VaultRoot, logged: LoggedWrite, change: VaultChange) -> bool:
-        """Whether a first removal is on the disk. A person's displaced save is put back.
+        """Whether a removal is on the disk. A person's displaced save is put back.
 
         If there is another file of that name by now, the save is kept beside it.
         """
@@ -114,7 +114,7 @@ class Finisher:
             return now is None
         if content_hash(removed) == change.hash_before:
             return True
-        if now is None and _ensure_folder(root, change.path):
+        if self._disk.status(root, change.path) is None and _ensure_folder(root, change.path):
             with self._open_displaced(root, change) as pair:
                 move_new(pair.temp_folder, pair.temporary, pair.folder, pair.name)
             return False
@@ -147,7 +147,7 @@ class Finisher:
                     change = self._with_bytes(change)
                 return self._bring_edit(root, logged, position, change)
             self._disk.sweep_unfinished(root, change)  # temporary files that a crash has left
-            if self.is_done(root, change):
+            if self._is_made(root, logged, change):
                 pass
             elif self._disk.apply(root, self._with_bytes(change)):
                 return change  # its temporary file is looked at later
@@ -167,12 +167,10 @@ class Finisher:
         before, after = map(self._log.bytes_of, (change.hash_before, change.hash_after))
         return replace(change, before=before, after=after)
 
-    def is_done(self, root: VaultRoot, change: VaultChange) -> bool:
-        """Whether a change that is no edit was carried out."""
+    def _is_done(self, root: VaultRoot, change: VaultChange) -> bool:
+        """Whether a change that displaces no file was carried out."""
         if change.kind == ChangeKind.CREATE:
             return self._disk.hash(root, change.path) == change.hash_after
-        if change.kind == ChangeKind.REMOVE:
-            return self._disk.hash(root, change.path) is None
         status = self._disk.status(root, change.path)
         if change.kind in (ChangeKind.MAKE_FOLDER, ChangeKind.REMOVE_FOLDER):
             is_folder = status is not None and stat.S_ISDIR(status.st_mode)
@@ -201,7 +199,7 @@ class Finisher:
         for _ in range(_TRIES):
             try:
                 now = self._disk.find(root, change.path, edits=True).data
-            except VaultAgentError:  # read-only by now
+            except Forbidden:  # read-only by now
                 return None
             if now == change.after:
                 self._disk.sweep(root, change)
@@ -236,7 +234,8 @@ class Finisher:
         self, root: VaultRoot, logged: LoggedWrite, change: VaultChange, displaced: bytes
     ) -> None:
         """Put a person's displaced save back, or keep it beside a newer file of that name."""
-        is_ours = self._disk.hash(root, change.path) in (change.hash_after, None)
+        is_gone = self._disk.status(root, change.path) is None
+        is_ours = is_gone or self._disk.hash(root, change.path) == change.hash_after
         if is_ours and _ensure_folder(root, change.path):
             with self._open_displaced(root, change) as pair:
                 give_back(pair, change.hash_after or b"")
@@ -304,7 +303,7 @@ def _ensure_folder(root: VaultRoot, path: str) -> bool:
         make_folders(root, path.rpartition("/")[0])
         with at(root, path):
             return True
-    except FileExistsError:
+    except (FileExistsError, PermissionError):
         return False
     except CannotOpen as error:
         if error.cause is not Cause.OUTSIDE:
