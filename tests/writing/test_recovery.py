@@ -17,6 +17,7 @@ from vault_agent.errors import Failed
 from vault_agent.model.identifiers import content_hash
 from vault_agent.model.writing import Right, VaultChange, WriteState
 from vault_agent.writing.disk import Disk
+from vault_agent.writing.finish import numbered
 from vault_agent.writing.plan import Transaction
 
 
@@ -175,6 +176,11 @@ async def test_a_full_disk_in_the_middle_says_that_the_change_goes_on(vault: Vau
     monkeypatch.undo()
     await eventually_async(lambda: vault.bytes("B.md"), lambda held: held == b"[[C]]\n")
     assert vault.bytes("C.md") == b"a\n"
+
+
+def test_a_copy_beside_a_long_name_has_one_that_fits():
+    long = numbered(f"a/{'é' * 126}.md", " (conflict)")
+    assert long == f"a/{'é' * 120} (conflict).md"
 
 
 # --- logs of earlier versions -------------------------------------------------------------------

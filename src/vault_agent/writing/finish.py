@@ -22,6 +22,7 @@ from vault_agent.model.writing import SERVER, ChangeKind, LoggedWrite, VaultChan
 from vault_agent.text.names import lies_in
 from vault_agent.vault.folder import NotAFile
 from vault_agent.vault.opening import CannotOpen, Cause
+from vault_agent.vault.paths import MAX_NAME_LENGTH
 from vault_agent.vault.replacing import (
     Changed,
     FileInUse,
@@ -113,7 +114,7 @@ class Finisher:
         if removed is None:
             return now is None
         if content_hash(removed) == change.hash_before:
-            return True
+            return now != change.hash_before  # a rename may be two steps, with both names between
         if self._disk.status(root, change.path) is None and _ensure_folder(root, change.path):
             with self._open_displaced(root, change) as pair:
                 move_new(pair.temp_folder, pair.temporary, pair.folder, pair.name)
@@ -324,9 +325,14 @@ def free_beside(root: VaultRoot, disk: Disk, path: str, what: str, data: bytes) 
 
 
 def numbered(path: str, mark: str) -> str:
-    """Return the path of a file with a mark at the end of its name, before the extension."""
+    """Return the path of a file with a mark at the end of its name, before the extension.
+
+    A name that would be too long for the disk loses characters before the mark.
+    """
     folder, slash, name = path.rpartition("/")
     stem, dot, extension = name.rpartition(".")
+    while len(os.fsencode(f"{stem}{mark}{dot}{extension}")) > MAX_NAME_LENGTH and stem[1:]:
+        stem = stem[:-1]
     return f"{folder}{slash}{stem}{mark}{dot}{extension}" if stem else f"{path}{mark}"
 
 
