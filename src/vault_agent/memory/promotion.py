@@ -307,9 +307,8 @@ class Promotion:
         """Return what writes into a vault, once it can, and the path of a note in it."""
         writer = vault.write_access.own_writer
         await ready(vault, writer)
-        return writer, (await vault.reader.read(resolve, note_id, roots=vault.root_paths)).notes[
-            0
-        ].path
+        named = await vault.reader.read(resolve, note_id, roots=vault.root_paths)
+        return writer, named.notes[0].path
 
     async def _copy(
         self, original: Original, global_vault: OpenVault, author: Author
