@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 from tests.faults.test_server import NEEDS_COMPILER, preload
+from tests.product.processes import indexers_of
 from tests.support.clocks import PATIENCE
 from tests.support.program import Program
 from tests.support.waiting import eventually
@@ -88,19 +89,6 @@ def test_a_checkout_loses_nothing(program: Program, notes: int):
     check_a_checkout(program, notes=notes)
 
 
-def processes(program: Program, name: str) -> list[int]:
-    """Return the server's processes with a name in their command."""
-    found = []
-    for task in Path(f"/proc/{program.server.pid}/task").iterdir():
-        with suppress(OSError):  # a thread or a process has ended
-            found += [
-                int(child)
-                for child in (task / "children").read_text().split()
-                if name in Path(f"/proc/{child}/cmdline").read_text()
-            ]
-    return found
-
-
 def check_random_edits(program: Program, *, rounds: int, seed: int) -> None:
     """Edit at random while processes are killed and stopped; then nothing is left to find."""
     chance = random.Random(seed)
@@ -126,10 +114,10 @@ def check_random_edits(program: Program, *, rounds: int, seed: int) -> None:
         fate = chance.random()
         with suppress(ProcessLookupError):
             if fate < 0.08:
-                for pid in processes(program, "keeper"):
+                for pid in indexers_of(program):
                     os.kill(pid, signal.SIGKILL)
             elif fate < 0.12 and not stopped:
-                stopped = processes(program, "keeper")
+                stopped = indexers_of(program)
                 for pid in stopped:
                     os.kill(pid, signal.SIGSTOP)
             elif fate < 0.3 and stopped:
@@ -174,7 +162,7 @@ def test_files_written_while_the_server_stands_still_are_found(program: Program)
     """More than the system's queue holds."""
     program.fill(10)
     start(program)
-    stopped = [program.server.pid, *processes(program, "keeper")]
+    stopped = [program.server.pid, *indexers_of(program)]
     for pid in stopped:
         os.kill(pid, signal.SIGSTOP)
     for number in range(50_000):

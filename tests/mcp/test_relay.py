@@ -18,6 +18,7 @@ from mcp.client.stdio import StdioServerParameters
 from tests.mcp.conftest import META, Agent, is_too_early
 from tests.support.clocks import PATIENCE
 from tests.support.folders import below
+from tests.support.processes import is_gone
 from tests.support.program import PROGRAM
 from tests.support.systems import posix
 from tests.support.waiting import eventually
@@ -280,14 +281,6 @@ def test_a_signal_ends_it_while_its_input_is_open(agent, number):
         assert pipe.process.wait(PATIENCE) == 0
 
 
-def has_ended(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return True
-    return False
-
-
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no parents in this sense")
 def test_it_ends_when_its_parent_is_gone(agent):
     sooner = (
@@ -315,7 +308,7 @@ def test_it_ends_when_its_parent_is_gone(agent):
     parent.kill()
     parent.wait(PATIENCE)
     try:
-        eventually(lambda: has_ended(child))
+        eventually(lambda: is_gone(child))
     finally:
         parent.stderr.close()
         parent.stdout.close()

@@ -1,4 +1,4 @@
-"""The processes of the machine, as Linux lists them."""
+"""The processes of the machine: whether one runs, and how Linux lists them."""
 
 from __future__ import annotations
 
@@ -28,3 +28,12 @@ def command_line(pid: int) -> bytes:
         return Path(f"/proc/{pid}/cmdline").read_bytes()
     except (FileNotFoundError, ProcessLookupError):
         return b""
+
+
+def is_gone(pid: int) -> bool:
+    """Whether a process has ended, and its parent knows."""
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return True
+    return False

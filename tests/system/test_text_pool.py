@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from tests.support.clocks import PATIENCE
+from tests.support.processes import is_gone
 
 from vault_agent.errors import NotFound
 from vault_agent.system.workers import SMALL_BYTES, TextPool, WorkerCrashed, WorkerTimedOut
@@ -38,14 +39,6 @@ async def started(path) -> int:
         while not path.exists() or not path.read_text().endswith("\n"):  # noqa: ASYNC110
             await asyncio.sleep(0.01)
     return int(path.read_text())
-
-
-def is_gone(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return True
-    return False
 
 
 async def test_small_texts_stay_in_this_process_and_large_ones_leave_it():

@@ -11,6 +11,7 @@ from collections.abc import Callable
 
 import pytest
 from tests.support.clocks import PATIENCE
+from tests.support.processes import is_gone
 from tests.support.systems import posix
 from tests.support.waiting import eventually_async
 
@@ -73,15 +74,6 @@ def pool() -> WorkerPool[str, str]:
     return WorkerPool(shouting, ("!",), size=2)
 
 
-def gone(pid: int) -> bool:
-    """Whether a process has ended."""
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return True
-    return False
-
-
 async def test_tasks_are_answered_and_workers_reused(pool: WorkerPool[str, str]):
     async with pool:
         assert await pool.run("a", cpu_seconds=PATIENCE) == "A!"
@@ -113,7 +105,7 @@ async def test_a_pool_grows_and_ends_idle_workers(pool: WorkerPool[str, str]):
         assert len(pids) == 3
         await pool.trim(1)
         left = await eventually_async(
-            lambda: [pid for pid in pids if not gone(pid)], lambda left: len(left) == 1
+            lambda: [pid for pid in pids if not is_gone(pid)], lambda left: len(left) == 1
         )
         assert int(await pid_of(pool)) == left[0]
 
@@ -143,20 +135,15 @@ async def test_a_worker_over_its_cpu_time_is_killed(pool: WorkerPool[str, str]):
         async with asyncio.timeout(PATIENCE):
             with pytest.raises(WorkerTimedOut):
                 await pool.run("spin", cpu_seconds=0.2)
-        await eventually_async(lambda: gone(pid))
+        await eventually_async(lambda: is_gone(pid))
 
 
-async def test_wall_time_is_limited_if_cpu_time_is_unknown(
-    pool: WorkerPool[str, str], monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("is_known", [True, False])
+async def test_a_worker_that_only_waits_is_killed(
+    pool: WorkerPool[str, str], monkeypatch: pytest.MonkeyPatch, is_known: bool
 ):
-    monkeypatch.setattr(workers, "cpu_seconds", lambda _: None)
-    async with pool:
-        await pool.run("a", cpu_seconds=PATIENCE)
-        with pytest.raises(WorkerTimedOut):
-            await pool.run("hang", cpu_seconds=0.1)
-
-
-async def test_a_worker_that_only_waits_is_killed(pool: WorkerPool[str, str]):
+    if not is_known:
+        monkeypatch.setattr(workers, "cpu_seconds", lambda _: None)
     async with pool:
         await pool.run("a", cpu_seconds=PATIENCE)
         async with asyncio.timeout(PATIENCE):
@@ -164,9 +151,7 @@ async def test_a_worker_that_only_waits_is_killed(pool: WorkerPool[str, str]):
                 await pool.run("hang", cpu_seconds=0.02)
 
 
-async def test_a_worker_error_is_reported_by_type_and_line_only(
-    pool: WorkerPool[str, str],
-):
+async def test_a_worker_error_is_reported_by_type_and_line_only(pool: WorkerPool[str, str]):
     async with pool:
         with pytest.raises(WorkerCrashed) as crash:
             await pool.run("fail", cpu_seconds=PATIENCE)
@@ -213,7 +198,7 @@ async def test_the_result_of_a_cancelled_task_is_discarded(pool: WorkerPool[str,
         await asyncio.sleep(0.05)
         task.cancel()
         await asyncio.gather(task, return_exceptions=True)
-        await eventually_async(lambda: gone(pid))
+        await eventually_async(lambda: is_gone(pid))
         assert await pool.run("e", cpu_seconds=PATIENCE) == "E!"
 
 
@@ -231,4 +216,4 @@ async def test_a_task_may_be_cancelled_more_than_once(pool: WorkerPool[str, str]
 async def test_no_worker_outlives_the_pool(pool: WorkerPool[str, str]):
     async with pool:
         pids = await asyncio.gather(*(pool.run("pid", cpu_seconds=PATIENCE) for _ in range(4)))
-    assert all(gone(int(pid)) for pid in pids)
+    assert all(is_gone(int(pid)) for pid in pids)

@@ -17,6 +17,7 @@ import pytest
 from tests.support import local_model as misbehaviour
 from tests.support.clocks import PATIENCE
 from tests.support.local_model import LocalModel
+from tests.support.processes import command_line
 from tests.support.waiting import eventually_async
 from tests.vaults.test_open_vault import processes
 from tests.vaults.watching import NOTES, hits, linked_notes, shorter_pauses, until_found, watched
@@ -110,17 +111,10 @@ async def test_a_killed_indexing_process_loses_nothing(root: Path):
     async with watched(root) as vault:
         for turn in range(4):
             for pid in processes():
-                if "keeper" in command_of(pid):
+                if b"keeper" in command_line(pid):
                     os.kill(pid, signal.SIGKILL)
             (root / "New.md").write_text(f"quinces{turn}")
             await until_found(vault, f"quinces{turn}", "New.md")
-
-
-def command_of(pid: int) -> str:
-    try:
-        return Path(f"/proc/{pid}/cmdline").read_text()
-    except OSError:
-        return ""
 
 
 @pytest.mark.fault(

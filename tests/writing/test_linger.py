@@ -154,24 +154,18 @@ async def test_edits_of_other_lines_are_merged(vault: Vault):
     assert vault.tree() == {"A.md": b"ONE\ntwo\nTHREE\n"}
 
 
-async def test_a_note_that_somebody_else_saved_meanwhile_keeps_both_texts(vault: Vault):
+@pytest.mark.parametrize("meanwhile", [b"a third text\n", None])
+async def test_a_note_that_is_another_or_gone_leaves_the_editors_text(
+    vault: Vault, meanwhile: bytes | None
+):
     file = vault.put("A.md", "one\n")
     with file.open("r+b") as editor:
         await vault.append("A.md", "ours\n")
-        file.write_bytes(b"a third text\n")
+        file.unlink() if meanwhile is None else file.write_bytes(meanwhile)
         editor.write(b"an edited text\n")
     await settled(vault)
-    assert vault.tree() == {"A.md": b"a third text\n", "A (conflict).md": b"an edited text\n"}
-
-
-async def test_a_note_that_is_gone_leaves_the_editors_text(vault: Vault):
-    file = vault.put("A.md", "one\n")
-    with file.open("r+b") as editor:
-        await vault.append("A.md", "ours\n")
-        file.unlink()
-        editor.write(b"an edited text\n")
-    await settled(vault)
-    assert vault.tree() == {"A (conflict).md": b"an edited text\n"}
+    kept = {} if meanwhile is None else {"A.md": meanwhile}
+    assert vault.tree() == {**kept, "A (conflict).md": b"an edited text\n"}
 
 
 async def test_a_removed_note_that_an_editor_saves_is_kept(vault: Vault):
