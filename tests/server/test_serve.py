@@ -14,6 +14,8 @@ import time
 from collections.abc import Iterator
 from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
+from types import SimpleNamespace
+from unittest.mock import AsyncMock, Mock
 
 import pytest
 from tests.support.clocks import PATIENCE
@@ -22,9 +24,10 @@ from tests.support.listening import free_port
 from vault_agent.config.settings import Config
 from vault_agent.errors import Busy, Misconfigured, Unauthorized
 from vault_agent.server.log import EventLog, Level
-from vault_agent.server.serve import listening
+from vault_agent.server.serve import listening, serve
+from vault_agent.system.address import SERVER_LOCK
 
-from .conftest import run
+from .conftest import FakeEngine, run
 
 PROGRAM = """
     import asyncio, sys
@@ -256,3 +259,23 @@ async def test_a_running_request_is_completed_before_the_stop():
         )
         await begun.wait()
     assert (await asking).startswith(b"HTTP/1.1 200 ")
+
+
+async def test_a_command_reads_the_flags_and_the_new_address_in_time(tmp_path: Path, monkeypatch):
+    monkeypatch.setattr(sys, "setswitchinterval", lambda seconds: None)
+    (tmp_path / SERVER_LOCK).touch()
+    configs = [Config(server={"port": free_port()}) for _ in range(2)]
+    vault, order = FakeEngine(configs[0]), []
+    vault.index_folder = tmp_path
+    vault.listening_at = AsyncMock(side_effect=lambda url, **_: order.append(url))
+    follow = Mock(read=lambda: configs[1], record=lambda folder: order.append("settings"))
+    steps = iter([True, False])  # then the server is stopped
+    follow.has_changed = lambda: next(steps) or signal.raise_signal(signal.SIGTERM)
+
+    @asynccontextmanager
+    async def open_app(config, **_more):
+        yield SimpleNamespace(vaults=SimpleNamespace(default=vault, has_running_job=False))
+
+    await serve(configs[0], announce=lambda *_: None, open_app=open_app, follow=follow)
+    first, moved = (f"http://127.0.0.1:{config.server.port}" for config in configs)
+    assert order == ["settings", first, moved, "settings", None]

@@ -124,10 +124,14 @@ async def serve(
                         config, open_app=opening, log=log, sockets=port.sockets
                     ) as server:
                         vault = server.app.vaults.default
-                        if follow is not None:
+                        if follow is not None and not is_announced:
+                            # A command that finds the server reads its flags.
                             await asyncio.to_thread(follow.record, vault.index_folder)
                         endpoint = endpoint_of(server.host, server.port)
                         await vault.listening_at(endpoint, until_idle=until_idle)
+                        if follow is not None and is_announced:
+                            # A command that waits for the settings reads the address then.
+                            await asyncio.to_thread(follow.record, vault.index_folder)
                         before = None
                         if not is_announced:
                             await vault.watch.settled(WATCH_START_SECONDS)
