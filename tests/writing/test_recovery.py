@@ -13,7 +13,7 @@ import pytest
 from tests.support.waiting import eventually_async
 from tests.writing.opened import Vault, move, save_by_rename, write
 
-from vault_agent.errors import Failed
+from vault_agent.errors import VaultAgentError
 from vault_agent.model.identifiers import content_hash
 from vault_agent.model.writing import Right, VaultChange, WriteState
 from vault_agent.writing.disk import Disk
@@ -155,24 +155,34 @@ async def test_unfinished_temporaries_are_removed(closed: Vault, killed):
         assert closed.tree() == {"A.md": b"one\n"}
 
 
-async def test_a_full_disk_in_the_middle_says_that_the_change_goes_on(vault: Vault, monkeypatch):
+@pytest.mark.parametrize(
+    ("failure", "code"),
+    [
+        (errno.ENOSPC, "DISK_FULL"),
+        (errno.ESTALE, "FILE_NOT_WRITABLE"),  # somebody writes to the note
+        (errno.EIO, "FILE_NOT_WRITABLE"),
+    ],
+)
+async def test_a_failure_in_the_middle_says_that_the_change_goes_on(
+    vault: Vault, monkeypatch, failure: int, code: str
+):
     vault.put("A.md", "a\n")
     vault.put("B.md", "[[A]]\n")
     applied = Disk.apply
 
     def apply(self, root, change):
         if change.kind == "edit":
-            raise OSError(errno.ENOSPC, "full")
+            raise OSError(failure, "failed")
         return applied(self, root, change)
 
     changes = (move("A.md", "C.md", b"a\n"), VaultChange.edit("B.md", b"[[A]]\n", b"[[C]]\n"))
     monkeypatch.setattr(Disk, "apply", apply)
-    with pytest.raises(Failed, match="finished as soon as there is room") as full:
+    with pytest.raises(VaultAgentError, match=r"as soon as .* Do not repeat the change") as error:
         await vault.writer.transact(
             write("move", Right.MOVE), lambda: Transaction("C.md", changes, moved_from="A.md")
         )
-    assert full.value.code == "DISK_FULL"
-    assert "nothing was written" not in full.value.message
+    assert error.value.code == code
+    assert "nothing was written" not in error.value.message
     monkeypatch.undo()
     await eventually_async(lambda: vault.bytes("B.md"), lambda held: held == b"[[C]]\n")
     assert vault.bytes("C.md") == b"a\n"

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from vault_agent.errors import (
     Conflict,
     Failed,
+    Forbidden,
     InvalidRequest,
     TooLarge,
     VaultAgentError,
@@ -296,13 +297,8 @@ class WriteExecutor:
         except BaseException as error:
             self.may_have_changed(logged)
             self.is_interrupted = True
-            if isinstance(error, OSError) and coded_error(error).code == "DISK_FULL":
-                raise Failed(
-                    "DISK_FULL",
-                    "There is no room in the vault for the rest of the change. It is finished as"
-                    " soon as there is room.",
-                    remedy="Free some space. Do not repeat the change.",
-                ) from error
+            if isinstance(error, (OSError, VaultAgentError)):
+                raise _unfinished(error) from error
             raise
 
     def _is_done(self, root: VaultRoot, logged: LoggedWrite) -> bool:
@@ -329,6 +325,15 @@ class WriteExecutor:
         change = VaultChange.edit(path, now, new)
         again = new_write(logged.agent, logged.client, logged.operation, (change,))
         self.apply(root, self.log.begin(again))
+
+
+def _unfinished(error: OSError | VaultAgentError) -> VaultAgentError:
+    """Return the error of a write whose first change is made: with no code that is tried again."""
+    failure = coded_error(error) if isinstance(error, OSError) else error
+    what = "The change is half written. The rest is written as soon as that is possible."
+    if failure.code == "DISK_FULL":
+        return Failed(failure.code, what, remedy="Free some space. Do not repeat the change.")
+    return Forbidden("FILE_NOT_WRITABLE", what, remedy="Do not repeat the change.")
 
 
 def check_hash(write: Write, digest: bytes) -> None:
