@@ -54,7 +54,7 @@ def test_a_scope_contains_its_folder_without_what_it_denies():
     assert not scope.contains("desktop/a.md")
     assert not scope.contains("desk/private/a.md")
     assert scope.contains("desk/privately.md")
-    assert (scope.to_caller("desk/a.md"), scope.from_caller("a.md")) == ("a.md", "desk/a.md")
+    assert (scope.to_caller("desk/a.md"), scope.in_vault("a.md")) == ("a.md", "desk/a.md")
     assert Scope().contains("a.md")
 
 
@@ -66,7 +66,7 @@ def test_a_scope_of_several_folders_has_the_paths_of_the_vault():
         assert not scope.contains(path)
     assert scope.reaches("team")
     assert not scope.reaches("other")
-    assert {scope.to_caller("desk/a.md"), scope.from_caller("desk/a.md")} == {"desk/a.md"}
+    assert {scope.to_caller("desk/a.md"), scope.in_vault("desk/a.md")} == {"desk/a.md"}
 
 
 @pytest.mark.fault(

@@ -31,28 +31,28 @@ def test_a_similar_name_raises_a_note():
     assert places[0].votes["name"] > places[1].votes["name"]
 
 
-def whole(count: int) -> Candidates:
+def with_all_words(count: int) -> Candidates:
     """Return two notes: the first has the better names, the second all words in one chunk."""
     return Candidates(
         body={1: 4.0, 2: 4.0},
         names={1: 3.0},
         text={key(1): 4.0, key(2): 4.0},
-        whole={key(2)},
-        whole_count=count,
+        all_words={key(2)},
+        all_words_count=count,
         term_information=WORDS,
     )
 
 
 def test_a_chunk_with_all_words_is_meant_if_no_other_has_them():
     names = {1: OwnNames("1.md", "other", ()), 2: OwnNames("2.md", "other", ())}
-    places = rank(whole(1), names, {}, limit=10)
+    places = rank(with_all_words(1), names, {}, limit=10)
     assert [p.rowid for p in places] == [2, 1]
     assert "whole" in places[0].votes
 
 
 def test_names_decide_if_many_chunks_have_all_words():
     names = {1: OwnNames("1.md", "other", ()), 2: OwnNames("2.md", "other", ())}
-    places = rank(whole(40), names, {}, limit=10)
+    places = rank(with_all_words(40), names, {}, limit=10)
     assert [p.rowid for p in places] == [1, 2]
     assert "names" in places[0].votes
 

@@ -176,7 +176,7 @@ def test_exact_names_and_headings_are_marked(reader: FulltextReader):
 def whole(reader: FulltextReader, query: str, filters: Filters = NO_FILTER) -> tuple[set[int], int]:
     """Return the notes of the chunks that have all words of a query, and their number."""
     found = reader.candidates(compile_query(query), filters)
-    return {key >> CHUNK_BITS for key in found.whole}, found.whole_count
+    return {key >> CHUNK_BITS for key in found.all_words}, found.all_words_count
 
 
 def test_chunks_with_all_words_of_a_query_are_marked(reader: FulltextReader):

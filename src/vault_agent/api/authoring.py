@@ -134,7 +134,7 @@ async def new_from_template(call: CallContext, request: TemplateBody) -> Result[
         write,
         request.path,
         template=request.template,
-        folder=call.vault.scope.from_caller(call.vault.config.write.template_folder),
+        folder=call.vault.scope.in_vault(call.vault.config.write.template_folder),
         values=request.variables,
         now=_now(),
     )
@@ -153,7 +153,7 @@ async def templates(call: CallContext, _: NoParams) -> Result[TemplateList]:
     if (typed := _typed(call)) is not None:
         found_templates = await typed.templates(call.vault)
     else:
-        folder = call.vault.scope.from_caller(call.vault.config.write.template_folder)
+        folder = call.vault.scope.in_vault(call.vault.config.write.template_folder)
         found_templates = await call.vault.in_folder(template_files.templates, folder)
     rows = [
         TemplateRow(template.name, template.path is None, template.path, template.variables)

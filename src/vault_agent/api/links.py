@@ -84,11 +84,13 @@ async def links(call: CallContext, request: LinksRequest) -> Result[LinksPage]:
         link_lists.links, request.note_id, page, status=request.status, kinds=kinds
     )
     entries, fields = fit_page(call.vault, request, listed)
-    data = LinksPage(links=await _across(call, entries), **fields)
+    data = LinksPage(links=await _with_global_targets(call, entries), **fields)
     return Result(data, listed.warnings)
 
 
-async def _across(call: CallContext, links: tuple[NoteLink, ...]) -> tuple[NoteLink, ...]:
+async def _with_global_targets(
+    call: CallContext, links: tuple[NoteLink, ...]
+) -> tuple[NoteLink, ...]:
     """Return links, and say where those such as `[[global:a]]` lead in the global vault."""
     names = {link.target for link in links if link.status == "unresolved"}
     targets = await call.app.global_links.targets(call.vault, names)

@@ -192,7 +192,7 @@ async def path_of(call: CallContext, path: str | None, note_id: str | None) -> s
     if path is None:
         named = await call.vault.reader.read(resolve, note_id or "", roots=call.vault.root_paths)
         # `resolve` returns a path as the scope of the vault shows it.
-        path = call.vault.scope.from_caller(named.notes[0].path)
+        path = call.vault.scope.in_vault(named.notes[0].path)
     if not call.caller.scope.contains(path):
         raise NotFound("NOTE_NOT_FOUND", "There is no such note.")
     return path

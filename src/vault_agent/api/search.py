@@ -134,7 +134,7 @@ async def resolve(call: CallContext, request: ResolveRequest) -> Result[NamedNot
             attachments=True,
         )
     except NotFound as error:
-        folder = call.vault.excluded_folder(call.vault.scope.from_caller(request.name))
+        folder = call.vault.excluded_folder(call.vault.scope.in_vault(request.name))
         if error.code != "NOTE_NOT_FOUND" or folder is None:
             raise
         raise NotFound(

@@ -123,8 +123,8 @@ class Changes:
     indexed: Mapping[str, StoredFile]  # the notes and documents in the generation to update
     to_read: list[FileEntry]  # new files, and files that may have changed
     removed: list[str]  # notes and documents whose files are missing
-    left_out_before: Mapping[str, tuple[FileEntry, bool]]  # True: the file was not read
-    left_out: dict[str, tuple[FileEntry, bool]]  # those of the above that are not read again
+    left_out: Mapping[str, tuple[FileEntry, bool]]  # as `Stored.left_out`
+    still_left_out: dict[str, tuple[FileEntry, bool]]  # those of the above that are not read again
     new_attachments: list[str]
     lost_attachments: list[str]
     differs: bool  # whether there is anything to do
@@ -263,8 +263,8 @@ def _compare(
         indexed=files,
         to_read=[*seen.added, *seen.maybe_changed],
         removed=removed,
-        left_out_before=left_out,
-        left_out=still_left_out,
+        left_out=left_out,
+        still_left_out=still_left_out,
         new_attachments=new_attachments,
         lost_attachments=lost_attachments,
         differs=bool(

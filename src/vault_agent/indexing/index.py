@@ -158,7 +158,7 @@ class _IndexRun:
         self._report = report
         removed = filter(is_note, changes.removed)
         self._moved_away = Counter(self._indexed[path].hash for path in removed)
-        self._left_out = dict(changes.left_out)
+        self._left_out = dict(changes.still_left_out)
         self._touched: list[str] = []  # paths of notes that were read or removed
         self._names_before: dict[str, set[str]] = {}
         self._affected: set[str] = set()  # names whose links must be resolved again
@@ -286,7 +286,7 @@ class _IndexRun:
     async def _store_files(self, target: _Target) -> None:
         to_read = [entry for entry in self._changes.to_read if is_note(entry.path)]
         others = [entry for entry in self._changes.to_read if not is_note(entry.path)]
-        if self._request.reads_attachments or self._request.rebuild:
+        if self._request.with_attachments or self._request.rebuild:
             to_read += others
         else:  # attachments may take long to read: a later run takes them, so notes do not wait
             self._left_out |= {entry.path: (entry, True) for entry in others}
@@ -380,7 +380,7 @@ class _IndexRun:
         await in_thread(target.writer.remove, rowids)
 
     def _store_left_out(self, writer: NoteWriter) -> None:
-        before, now = self._changes.left_out_before, self._left_out
+        before, now = self._changes.left_out, self._left_out
         writer.change_left_out(
             [now[path] for path in sorted(now) if before.get(path) != now[path]],
             [path for path in before if before[path] != now.get(path)],

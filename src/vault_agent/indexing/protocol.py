@@ -37,7 +37,7 @@ class UpdateIndex:
     rebuild: bool = False
     # Whether the watch has started the run. If so, unread files are tried again only if changed.
     by_watch: bool = False
-    reads_attachments: bool = False  # whether attachments are indexed too, with their kept texts
+    with_attachments: bool = False  # whether attachments are indexed too, with their kept texts
 
 
 @dataclass(frozen=True, slots=True)

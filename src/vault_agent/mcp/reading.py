@@ -70,7 +70,7 @@ def note_at(view: View, path: str) -> NamedNote:
 
 def file_of(view: View, note: NamedNote) -> dict[str, str]:
     """Return the fields of a request for the current file of a note."""
-    return {"noteId": note.note_id, "path": view.caller.scope.from_caller(note.path)}
+    return {"noteId": note.note_id, "path": view.caller.scope.in_vault(note.path)}
 
 
 HASH_DIGITS = 16

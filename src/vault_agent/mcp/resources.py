@@ -48,7 +48,7 @@ async def complete_path(view: View, begun: str) -> list[str]:
     scope = view.caller.scope
     paths: tuple[str, ...] = (scope.base_folder,) if scope.base_folder else ()
     if wanted and not set(begun) & set("*?"):
-        outer = scope.from_caller(begun)
+        outer = scope.in_vault(begun)
         # By the name of the file, by the path, or by a folder above it.
         paths = (f"*{begun}*", f"/{outer}*", f"/{outer}*/**")
     request = {"path": paths, "limit": 200}

@@ -98,7 +98,7 @@ class View:
         if path in ("", "."):
             return []
         # A glob without a slash is matched with file names in any folder.
-        return [path if "/" not in path and "*" in path else self.caller.scope.from_caller(path)]
+        return [path if "/" not in path and "*" in path else self.caller.scope.in_vault(path)]
 
     @property
     def rights(self) -> frozenset[Right]:

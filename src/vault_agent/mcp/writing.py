@@ -57,7 +57,7 @@ async def perform_write(
     fields = dict(body)
     for name in ("path", "to"):
         if name in fields:
-            fields[name] = view.caller.scope.from_caller(hidden(fields[name]))
+            fields[name] = view.caller.scope.in_vault(hidden(fields[name]))
     try:
         return await view.perform(operation, fields)
     except NotFound as error:

@@ -118,9 +118,9 @@ class Candidates:
     title and headings."""
     headed: Set[int] = frozenset()
     """Chunks whose heading is the query."""
-    whole: Set[int] = frozenset()
+    all_words: Set[int] = frozenset()
     """Chunks that have all words of the query, if only few have."""
-    whole_count: int = 0
+    all_words_count: int = 0
     """How many chunks have all words of the query, as far as they were counted."""
     term_information: dict[str, float] = field(default_factory=dict)
     """Weight times inverse document frequency of each searched term."""

@@ -48,7 +48,7 @@ class Scope:
         # The path may spell the folder in another way, but with as many slashes.
         return path.split("/", self.base_folder.count("/") + 1)[-1]
 
-    def from_caller(self, path: str) -> str:
+    def in_vault(self, path: str) -> str:
         """Return a path relative to `base_folder` as a path of the vault."""
         return f"{self.base_folder}/{path}".rstrip("/") if self.base_folder else path
 

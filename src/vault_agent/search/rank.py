@@ -64,7 +64,7 @@ PAIR_WEIGHT = 0.3
 NAMES_WEIGHT = 0.35
 NAME_WEIGHT, NAME_POWER = 0.6, 3
 HEADING_WEIGHT, HEADING_POWER = 0.8, 12
-WHOLE_WEIGHT = 0.2
+ALL_WORDS_WEIGHT = 0.2
 EXACT_WEIGHT = 2.0
 SHORTLIST_LEAST = 40
 SHORTLIST_SPARE = 20
@@ -99,6 +99,7 @@ class Ranked(NamedTuple):
 _Votes = tuple[float, ...]
 _NO_VOTES = (0.0, 0.0, 0.0, 0.0)
 _VOTES = ("body", "chunk", "pairs", "whole", "names", "name", "heading", "exactName")
+"""Their names in replies. `whole`: one of few chunks that have all words of the query."""
 
 
 class _Scored(NamedTuple):
@@ -199,7 +200,7 @@ class _Weigher:
         # A word of a name that is not in the query has the average weight of the query's words.
         self._average = self._total / len(self._information) if self._information else 1.0
         # 1 if at most one chunk has all words of the query, and near 0 if very many have.
-        self._few = 1 / max(1, candidates.whole_count)
+        self._few = 1 / max(1, candidates.all_words_count)
         # The maximal sum of the votes, without those of names.
         self.ceiling = _BM25_MOST * (1 + CONTEXT_WEIGHT) * self._total or 1.0
 
@@ -210,7 +211,7 @@ class _Weigher:
             evidence.body.get(rowid, 0.0),
             CHUNK_WEIGHT * evidence.text[key] if key is not None else 0.0,
             PAIR_WEIGHT * evidence.pairs.get(rowid, 0.0),
-            self.ceiling * WHOLE_WEIGHT * self._few if key in evidence.whole else 0.0,
+            self.ceiling * ALL_WORDS_WEIGHT * self._few if key in evidence.all_words else 0.0,
         )
 
     def names(self, rowid: int, own_names: OwnNames, heading: str | None) -> _Votes:

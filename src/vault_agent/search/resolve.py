@@ -135,7 +135,7 @@ async def resolve(
     notes = await _by_id(snapshot, name.strip(), attachments=attachments)
     if not notes and wanted.path:
         match, notes = await snapshot.read(_by_path, wanted.path, scope, attachments=attachments)
-    exact = scope.from_caller(wanted.path)
+    exact = scope.in_vault(wanted.path)
     if open_root and is_note(exact) and not any(note.path == exact for note in notes):
         file = await in_thread(_file, open_root, exact)
         if file is not None:
@@ -193,9 +193,7 @@ async def _exact(snapshot: Snapshot, name: str) -> NamedNotes | None:
     """
     suffixes = () if name == name.strip() else NOTE_SUFFIXES
     for path in (name, *(f"{name}{suffix}" for suffix in suffixes)):
-        note = await snapshot.read(
-            stored_notes.note_by_id, identify(snapshot.scope.from_caller(path))
-        )
+        note = await snapshot.read(stored_notes.note_by_id, identify(snapshot.scope.in_vault(path)))
         if note is not None:
             return _only(note, snapshot.scope)
     if any(character < " " for character in name):

@@ -105,7 +105,7 @@ class OpenVault:
         self._registry = shared.registry
         self.reranker = shared.reranker
         self._rebuilt: int | None = None  # the damaged generation that was rebuilt
-        self._setting_write_enabled = shared.write_enabled
+        self._is_writing_on = shared.write_enabled
         self.embedder = shared.embedder
         self.spec = core.spec
         self.identity = core.spec.identity
@@ -172,7 +172,7 @@ class OpenVault:
 
         `config_of` and `config_of_default` turn `write.enabled` off for such a vault.
         """
-        if self.config.write.enabled or not self._setting_write_enabled:
+        if self.config.write.enabled or not self._is_writing_on:
             return
         if self.name is not None:
             raise Forbidden("VAULT_READ_ONLY", "The notes of this vault are never changed.")
@@ -393,7 +393,7 @@ class OpenVault:
             paths = [path for path in request.paths if not excludes(path, is_dir=True)]
         if request.rebuild:
             self._core.background.spawn(self._rebuild)
-        elif paths and not request.reads_attachments:
+        elif paths and not request.with_attachments:
             self._queue.add(paths)
 
     def _share_vectors(self) -> None:

@@ -57,7 +57,7 @@ _OF_VAULT: Final = frozenset(
 
 _T = TypeVar("_T")
 
-IndexWritten: TypeAlias = "Callable[[Sequence[str], int], Awaitable[IndexState]]"
+IndexPaths: TypeAlias = "Callable[[Sequence[str], int], Awaitable[IndexState]]"
 """`IndexQueue.index`: indexes paths, and returns the revision that has them, or `PENDING` if that
 takes more milliseconds than the second argument."""
 
@@ -71,7 +71,7 @@ class VaultWriter:
     def __init__(
         self,
         executor: WriteExecutor,
-        index_written: IndexWritten,
+        index_paths: IndexPaths,
         text_pool: TextPool,
         *,
         knows: Callable[[str], Awaitable[bool]] | None = None,
@@ -80,7 +80,7 @@ class VaultWriter:
     ) -> None:
         self._executor = executor
         self._times = executor.limits.times
-        self._index_written = index_written
+        self._index_paths = index_paths
         self.text_pool = text_pool
         self._on_written = on_written
         self._on_crash = on_crash
@@ -294,7 +294,7 @@ class VaultWriter:
                 saved = await self._looking.run(self._look, paths)
             if saved:
                 await self._read_conflicts()
-                await self._index_written([*saved, *executor.take_unindexed()], 0)
+                await self._index_paths([*saved, *executor.take_unindexed()], 0)
 
     async def close(self) -> None:
         """Look at all displaced files before they are due, and close the log."""
@@ -493,7 +493,7 @@ class VaultWriter:
     def _index_unindexed(self) -> None:
         """Index what interrupted writes may have changed, and new copies beside notes."""
         if paths := self._executor.take_unindexed():
-            self._keep(self._index_written(paths, 0))
+            self._keep(self._index_paths(paths, 0))
 
     def _keep(self, work: Awaitable[_T]) -> asyncio.Future[_T]:
         """Run work in a task of its own, and keep a reference: the event loop's is weak."""
@@ -513,7 +513,7 @@ class VaultWriter:
         changes = () if logged is None else logged.changes  # a reply may name only some
         named = [path for change in changes for path in (change.path_after, change.path)]
         paths = [reply.path, reply.moved_from, *named]
-        index = await self._index_written(list(dict.fromkeys(filter(None, paths))), write.wait_ms)
+        index = await self._index_paths(list(dict.fromkeys(filter(None, paths))), write.wait_ms)
         reply = replace(reply, index=index)
         if index.indexed:
             return reply

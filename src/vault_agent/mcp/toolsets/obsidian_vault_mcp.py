@@ -35,7 +35,7 @@ def _inside(view: View, arguments: Mapping[str, Any]) -> View:
         what = "repository_name must be the name of one folder, which does not begin with a dot."
         raise InvalidRequest("INVALID_REQUEST", what)
     scope = view.caller.scope
-    rebased = replace(scope, chosen_base=scope.from_caller(name))
+    rebased = replace(scope, chosen_base=scope.in_vault(name))
     return replace(view, caller=replace(view.caller, scope=rebased))
 
 
@@ -45,7 +45,7 @@ def _below(inside: View, path: str) -> list[str]:
     if wanted in ("", "."):
         return [inside.caller.scope.base_folder]
     anywhere = "*" in wanted and "/" not in wanted
-    return [inside.caller.scope.from_caller(f"**/{wanted}" if anywhere else wanted)]
+    return [inside.caller.scope.in_vault(f"**/{wanted}" if anywhere else wanted)]
 
 
 async def _read(view: View, arguments: Mapping[str, Any]) -> Shown:
@@ -53,7 +53,7 @@ async def _read(view: View, arguments: Mapping[str, Any]) -> Shown:
     path = _note(arguments["path"])
     require_inside(path)
     try:
-        note = await whole_note(inside, note_at(inside, inside.caller.scope.from_caller(path)))
+        note = await whole_note(inside, note_at(inside, inside.caller.scope.in_vault(path)))
     except NotFound as error:
         if error.code != "NOTE_NOT_FOUND":
             raise

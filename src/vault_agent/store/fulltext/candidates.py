@@ -105,8 +105,8 @@ OPENINGS = 30
 """Pairs that replace a single character."""
 # Chunks with all words of the query: they are counted up to a limit, for queries of few words. If
 # all words are common, the limit would be reached, and looking for the chunks would take long.
-WHOLE = 50
-_WHOLE_WORDS = 12
+MOST_WITH_ALL_WORDS = 50
+_MOST_WORDS = 12
 _COMMON_NOTES = 1_000
 
 
@@ -177,9 +177,9 @@ class CandidateSearch:
         names = self._best_notes("names", self._openings, NAMES) if self._openings else {}
         named = self._alike
         headed = self._headed()
-        whole = self._whole()
+        all_words = self._with_all_words()
         raise_if_stopped(self._stopped)
-        few = set(whole) if len(whole) < WHOLE else set()
+        few = set(all_words) if len(all_words) < MOST_WITH_ALL_WORDS else set()
         self._complete(body, text, named | pairs.keys() | names.keys(), headed | few)
         if self._query.excluded and self._weights:
             # An excluded word excludes the whole note, also chunks without the word.
@@ -194,8 +194,8 @@ class CandidateSearch:
             named=named,
             text=dict.fromkeys(headed | few, 0.0) | text,
             headed=headed,
-            whole=few,
-            whole_count=len(whole),
+            all_words=few,
+            all_words_count=len(all_words),
             term_information=self._information(),
             searched=self._count,
             similar_terms=self._similar_terms,
@@ -375,24 +375,24 @@ class CandidateSearch:
         name = self._chunks.clauses.term("name", self._query.name, positions=False)
         return self._first_chunks([name], NAMED)
 
-    def _whole(self) -> Collection[int]:
-        """Return the chunks that have all words of the query, at most `WHOLE`."""
+    def _with_all_words(self) -> Collection[int]:
+        """Return the chunks that have all words of the query, at most `MOST_WITH_ALL_WORDS`."""
         words = [
             meanings
             for term in self._query.term_weights
             if (meanings := [word for word in self._meant(term) if self._frequencies.get(word)])
         ]
-        if not words or len(words) > _WHOLE_WORDS:
+        if not words or len(words) > _MOST_WORDS:
             return set()
         rarest = min(sum(self._frequencies[word] for word in meanings) for meanings in words)
         if rarest > max(_RARE_SHARE * self._count, _COMMON_NOTES):
-            return range(WHOLE)
+            return range(MOST_WITH_ALL_WORDS)
         clauses = self._chunks.clauses
         every = [
             any_of([clause for word in meanings for clause in clauses.in_chunk(word)])
             for meanings in words
         ]
-        return self._first_chunks(every, WHOLE)
+        return self._first_chunks(every, MOST_WITH_ALL_WORDS)
 
     def _first_chunks(self, clauses: Sequence[Query], limit: int) -> set[int]:
         """Return the first chunks that match all clauses and the conditions."""
