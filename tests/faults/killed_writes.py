@@ -85,7 +85,7 @@ class Writer:
             return
         line = f"line {self._chance.randrange(10**9)}\n"
         after = _appended(self._files[path], line)
-        made = write("append", Right.APPEND, retries=True)
+        made = write("append", Right.APPEND, may_replan=True)
         await self._do(
             tell,
             {path: after},

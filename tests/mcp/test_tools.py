@@ -13,7 +13,7 @@ from vault_agent.errors import CLASSES
 from vault_agent.mcp.service import INSTRUCTIONS, error_text
 from vault_agent.mcp.text import excerpt, fenced
 from vault_agent.mcp.tool import ClientTools, tools_for
-from vault_agent.text.names import hidden, visible
+from vault_agent.text.names import escaped, unescaped
 
 TOOLS = tools_for(ClientTools("vault-agent", (), (), is_named_agent=False))
 FENCE = re.compile(r'<note path="(.*)" lines="(.*)" b=([0-9a-f]{8})>\n(.*)</note \3>', re.DOTALL)
@@ -185,10 +185,10 @@ def test_names_cannot_hide_or_add_anything():
         "a\x85b",
         "a\u2028b",
     ):
-        shown = visible(name)
+        shown = escaped(name)
         assert shown.isprintable()
-        assert hidden(shown) == name
-    assert visible("Ordinary – 東京.md") == "Ordinary – 東京.md"
+        assert unescaped(shown) == name
+    assert escaped("Ordinary – 東京.md") == "Ordinary – 東京.md"
     assert "\n" not in excerpt("a\nb", ())
 
 

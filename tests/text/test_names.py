@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from vault_agent.text.names import CONTROLS, HIDDEN, covers, fold, hidden, is_note, stem, visible
+from vault_agent.text.names import CONTROLS, HIDDEN, covers, escaped, fold, is_note, stem, unescaped
 
 
 @pytest.mark.parametrize(
@@ -73,8 +73,8 @@ OF_TERMS = {"text/terms.py", "text/words.py"}
 
 def test_a_name_with_hidden_characters_can_be_copied_back():
     name = "a\xadb\u180ec\ufff9d\u202ee\U000e0041f\u2028g\x9bh"
-    assert visible(name) == r"a\u{ad}b\u{180e}c\u{fff9}d\u{202e}e\u{e0041}f\u{2028}g\u{9b}h"
-    assert hidden(visible(name)) == name
+    assert escaped(name) == r"a\u{ad}b\u{180e}c\u{fff9}d\u{202e}e\u{e0041}f\u{2028}g\u{9b}h"
+    assert unescaped(escaped(name)) == name
 
 
 def test_words_and_emoji_stay_as_they_are():

@@ -28,7 +28,7 @@ from vault_agent.vaults.open_vault import OpenVault
 PATIENT_MS = round(PATIENCE * 1000)
 """A reply waits so long for the index."""
 CREATE = Write(operation="create", right=Right.CREATE, wait_ms=PATIENT_MS)
-APPEND = Write(operation="append", right=Right.APPEND, retries=True, wait_ms=PATIENT_MS)
+APPEND = Write(operation="append", right=Right.APPEND, may_replan=True, wait_ms=PATIENT_MS)
 WRITE = {"enabled": True, "folders": ["."], "quiet_seconds": 0}
 
 

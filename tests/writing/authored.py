@@ -32,4 +32,4 @@ class OpenedVault:
 
 
 def write(operation: str = "test", right: Right = Right.EDIT, **changes) -> Write:
-    return Write(operation=operation, right=right, retries=True, **changes)
+    return Write(operation=operation, right=right, may_replan=True, **changes)

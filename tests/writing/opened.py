@@ -143,7 +143,7 @@ class Vault:
     # --- writes ---------------------------------------------------------------------------------
 
     async def append(self, path: str, text: str, **more: Any) -> Written:
-        made = write("append", Right.APPEND, retries=True, **more)
+        made = write("append", Right.APPEND, may_replan=True, **more)
         return await self.writer.edit(path, made, lambda note: append(note, text))
 
     async def overwrite(self, path: str, text: str, **more: Any) -> Written:

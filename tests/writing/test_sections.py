@@ -97,7 +97,7 @@ async def test_a_heading_is_made_only_if_asked_for(vault: Vault):
 
 async def test_tags_are_one_write(vault: Vault):
     vault.put("a.md", "---\ntags: [a]\n---\ntext #b\n")
-    made = write("tags", Right.EDIT, retries=True)
+    made = write("tags", Right.EDIT, may_replan=True)
     tags = Costly(partial(edit_tags, add=["c"], remove=["a", "b"], where="both"))
     written = await vault.writer.edit("a.md", made, tags)
     assert vault.bytes("a.md") == b"---\ntags: [c]\n---\ntext\n\n#c\n"

@@ -71,7 +71,7 @@ class SetTaskBody(WriteBody):
 async def add_task(call: CallContext, request: AddTaskBody) -> Result[Written]:
     """Add a task to a note."""
     path = await path_of(call, request.path, request.note_id)
-    write = make_write(call.caller, request, "tasks/add", Right.APPEND, retries=True)
+    write = make_write(call.caller, request, "tasks/add", Right.APPEND, may_replan=True)
     section = None
     if request.section is not None:
         section = tuple(heading.strip() for heading in request.section.split(" > "))
@@ -98,7 +98,7 @@ async def set_task(call: CallContext, request: SetTaskBody) -> Result[Written]:
             request.line or 0, text=request.text, only_this_line=request.only_this_line
         )
     path = await path_of(call, request.path, note_id)
-    write = make_write(call.caller, request, "tasks/set", Right.EDIT, retries=True)
+    write = make_write(call.caller, request, "tasks/set", Right.EDIT, may_replan=True)
     result = await task_writes.set_task(
         call.vault.writer,
         path,

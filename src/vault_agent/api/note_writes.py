@@ -158,7 +158,7 @@ def make_write(
     right: Right,
     *,
     hash_required: bool = False,
-    retries: bool = False,
+    may_replan: bool = False,
     digest: bytes = b"",
 ) -> Write:
     """Return the `Write` of a request.
@@ -177,7 +177,7 @@ def make_write(
         key=request.idempotency_key,
         request=blake2b(operation.encode() + b"\n" + content + digest, digest_size=16).digest(),
         wait_ms=request.wait_ms,
-        retries=retries,
+        may_replan=may_replan,
     )
 
 
@@ -185,6 +185,8 @@ async def path_of(call: CallContext, path: str | None, note_id: str | None) -> s
     """Return the path of a note in the vault: `path`, or that of the note ID.
 
     `mcp/` has turned the path of an agent, relative to its folder, into one of the vault before.
+    The scopes of vault and caller have the same files, and may have another `base_folder`. The
+    caller's is checked, because the write goes to the owner's vault.
 
     Raises:
         NotFound: `NOTE_NOT_FOUND` for an unknown ID, and for a note that the caller does not see.
@@ -217,7 +219,7 @@ async def write_note(call: CallContext, request: WriteNoteBody) -> Result[Writte
     mode, content = request.mode, request.content
     write = make_write(call.caller, request, mode, _RIGHTS[mode], hash_required=mode == "overwrite")
     if mode in ("append", "upsert"):
-        write = replace(write, retries=True)
+        write = replace(write, may_replan=True)
     if request.frontmatter is not None and mode in ("append", "prepend"):
         raise InvalidRequest("INVALID_REQUEST", f"`{mode}` takes no `frontmatter`.")
     if mode in ("create", "upsert"):
@@ -255,7 +257,7 @@ async def write_note(call: CallContext, request: WriteNoteBody) -> Result[Writte
 async def write_frontmatter(call: CallContext, request: FrontmatterBody) -> Result[Written]:
     """Set and delete keys of a note's frontmatter."""
     path = await path_of(call, request.path, request.note_id)
-    write = make_write(call.caller, request, "frontmatter", Right.EDIT, retries=True)
+    write = make_write(call.caller, request, "frontmatter", Right.EDIT, may_replan=True)
     plan = partial(set_keys, values=request.set, delete=request.delete)
     return write_result(await call.vault.writer.edit(path, write, plan))
 
@@ -285,7 +287,7 @@ async def write_replace(call: CallContext, request: ReplaceBody) -> Result[Writt
 async def write_tags(call: CallContext, request: TagsBody) -> Result[Written]:
     """Add and remove tags of a note."""
     path = await path_of(call, request.path, request.note_id)
-    write = make_write(call.caller, request, "tags", Right.EDIT, retries=True)
+    write = make_write(call.caller, request, "tags", Right.EDIT, may_replan=True)
     work = partial(edit_tags, add=request.add, remove=request.remove, where=request.where)
     return write_result(await call.vault.writer.edit(path, write, Costly(work)))
 

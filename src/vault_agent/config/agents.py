@@ -19,7 +19,7 @@ from vault_agent.config.rules import once, seen_folders, vault_folder
 from vault_agent.config.setting_names import Toolset
 from vault_agent.model.writing import Right
 from vault_agent.system.files import is_folder
-from vault_agent.text.names import fold, visible
+from vault_agent.text.names import escaped, fold
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -86,7 +86,7 @@ def as_on_disk(root: Path, folder: str) -> str:
 
 def not_in_vault(folders: Sequence[str]) -> str:
     """Return that folders are missing, as in `Work, which is not in the vault`."""
-    names = ", ".join(map(visible, folders))
+    names = ", ".join(map(escaped, folders))
     return f"{names}, which {'is' if len(folders) == 1 else 'are'} not in the vault"
 
 

@@ -10,7 +10,7 @@ from vault_agent.api.requests import parse_values
 from vault_agent.errors import InvalidRequest, counted
 from vault_agent.mcp.text import cut, page, printable, title, warning_lines
 from vault_agent.model.graph import FolderBranch
-from vault_agent.text.names import fold, hidden, stem, visible
+from vault_agent.text.names import escaped, fold, stem, unescaped
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -65,7 +65,7 @@ async def _tree(view: View, arguments: Mapping[str, Any]) -> str:
     kind = arguments["kind"]
     if "tags" in arguments or arguments["sort"] != "path":
         raise InvalidRequest("INVALID_REQUEST", f"kind: {kind} takes neither `tags` nor `sort`.")
-    path = hidden(arguments.get("path", "")).strip("/")
+    path = unescaped(arguments.get("path", "")).strip("/")
     if path and kind == "tags":
         raise InvalidRequest(
             "INVALID_REQUEST", "kind: tags lists those of all notes, not of a path."
@@ -106,7 +106,7 @@ async def _tree(view: View, arguments: Mapping[str, Any]) -> str:
 def _tree_lines(branches: Sequence[TagBranch | FolderBranch]) -> Iterator[str]:
     for branch in branches:
         name = f"{branch.folder}/" if isinstance(branch, FolderBranch) else f"#{branch.tag}"
-        yield f"{visible(name)} · {branch.total:,}"
+        yield f"{escaped(name)} · {branch.total:,}"
         yield from _tree_lines(branch.children)
 
 

@@ -11,7 +11,7 @@ from vault_agent.mcp.reading import named_note
 from vault_agent.mcp.text import BYTES_A_TOKEN, printable, warning_lines
 from vault_agent.model.identifiers import IN_GLOBAL, PROJECT
 from vault_agent.model.writing import Right
-from vault_agent.text.names import visible
+from vault_agent.text.names import escaped
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -58,13 +58,13 @@ async def _make(view: View, arguments: Mapping[str, Any]) -> str:
     body = {name: value for name, value in arguments.items() if name != "supersedes"}
     reply = await view.perform(sessions.journal_make, body)
     journal = reply.data.journal
-    place = f": {visible(journal.path)}" if journal.path is not None else ""
-    lines = [f"The journal of session {visible(journal.session_id)} is being written{place}."]
+    place = f": {escaped(journal.path)}" if journal.path is not None else ""
+    lines = [f"The journal of session {escaped(journal.session_id)} is being written{place}."]
     if journal.reason == "edited":
         lines = ["The user has changed this journal, so it stays as it is."]
     for note in superseded:
         await view.perform(memory.supersede, {"noteId": note.note_id})
-        lines.append(f"{visible(note.path)} is superseded.")
+        lines.append(f"{escaped(note.path)} is superseded.")
     return "\n".join(lines)
 
 
@@ -79,7 +79,7 @@ async def _promote(view: View, arguments: Mapping[str, Any]) -> str:
         body["folder"] = arguments["in"]
     reply = await view.perform(memory.promote, body)
     done = reply.data
-    line = f"{'copied to' if done.created else 'already in'} {IN_GLOBAL}{visible(done.copy.path)}"
+    line = f"{'copied to' if done.created else 'already in'} {IN_GLOBAL}{escaped(done.copy.path)}"
     return "\n".join([line, *warning_lines(reply.warnings)])
 
 

@@ -11,7 +11,7 @@ from vault_agent.errors import Forbidden, InvalidRequest, NotFound
 from vault_agent.mcp.text import fenced, printable, size, warning_lines
 from vault_agent.model.identifiers import identify
 from vault_agent.model.names import NamedNote
-from vault_agent.text.names import fold, hidden, visible
+from vault_agent.text.names import escaped, fold, unescaped
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -38,13 +38,13 @@ async def named_note(view: View, path: str) -> tuple[NamedNote, NamedNotes]:
             in `details.suggestions`.
         VaultAgentError: as the operation `resolve`.
     """
-    require_inside(hidden(path))
+    require_inside(unescaped(path))
     try:
-        resolved = (await view.perform(search.resolve, {"name": hidden(path)})).data
+        resolved = (await view.perform(search.resolve, {"name": unescaped(path)})).data
     except NotFound as error:
         if error.code != "NOTE_NOT_FOUND":
             raise
-        similar = [visible(suggestion) for suggestion in error.details.get("suggestions", ())]
+        similar = [escaped(suggestion) for suggestion in error.details.get("suggestions", ())]
         remedy = "Did you mean:" if similar else "Search for it, or list the notes."
         raise NotFound(
             error.code,
@@ -53,7 +53,7 @@ async def named_note(view: View, path: str) -> tuple[NamedNote, NamedNotes]:
             remedy=remedy,
         ) from None
     if len(resolved.notes) > 1:
-        paths = [visible(note.path) for note in resolved.notes]
+        paths = [escaped(note.path) for note in resolved.notes]
         raise NotFound(
             "NOTE_AMBIGUOUS",
             "several notes have this name. Give the path:",
@@ -154,7 +154,7 @@ async def frontmatter_json(view: View, path: str, key: str | None) -> str:
             return "The note has no such key."
         content = values[name]
     text = json.dumps(content, ensure_ascii=False)
-    return fenced(visible(note.path), "properties", printable(text))
+    return fenced(escaped(note.path), "properties", printable(text))
 
 
 async def properties_of(view: View, note: NamedNote) -> dict[str, Any]:
@@ -182,4 +182,4 @@ async def tags_of(view: View, path: str) -> str:
     note, _ = await named_note(view, path)
     reply = await view.perform(reading.frontmatter, file_of(view, note))
     tags = reply.data.tags
-    return "\n".join([f"#{visible(tag)}" for tag in tags] or ["No tags."])
+    return "\n".join([f"#{escaped(tag)}" for tag in tags] or ["No tags."])

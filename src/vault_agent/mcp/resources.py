@@ -12,7 +12,7 @@ from vault_agent.mcp.handshake import GUIDE_URI, MEMORY_SCHEME, SCHEME, TAGS_URI
 from vault_agent.mcp.listing import list_entries
 from vault_agent.mcp.memory import latest_memory
 from vault_agent.mcp.reading import read_note
-from vault_agent.text.names import fold, stem, visible
+from vault_agent.text.names import escaped, fold, stem
 
 if TYPE_CHECKING:
     from vault_agent.mcp.view import View
@@ -59,5 +59,5 @@ async def complete_path(view: View, begun: str) -> list[str]:
     for note in notes:
         inner = scope.to_caller(note.path)
         if fold(inner).startswith(wanted) or fold(stem(inner)).startswith(wanted):
-            completions.append(quote(visible(inner), safe="/"))
+            completions.append(quote(escaped(inner), safe="/"))
     return completions[:MAX_COMPLETIONS]

@@ -20,7 +20,7 @@ from vault_agent.mcp.resources import complete_path, read_resource
 from vault_agent.mcp.text import as_json, for_models
 from vault_agent.mcp.tool import check, tools_for
 from vault_agent.mcp.toolsets import TOOLSETS
-from vault_agent.text.names import visible
+from vault_agent.text.names import escaped
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -140,7 +140,7 @@ async def _result(tool: Tool, view: View, arguments: Mapping[str, Any] | None) -
     run = TOOLSETS[view.toolset][tool.name]
     try:
         checked = check(tool, arguments)
-        target, arguments = await view.in_vault_of(checked)
+        target, arguments = await view.for_call(checked)
         reply = await _with_index(tool, run, target, arguments)
     except VaultAgentError as error:
         return _text(error_text(error), is_error=True)
@@ -164,8 +164,8 @@ def error_text(error: VaultAgentError) -> str:
 def _heading(heading: object) -> str:
     """Return a heading that an error lists: a line of the outline, or a place with its ID."""
     if not isinstance(heading, dict):
-        return visible(str(heading))
-    path = " > ".join(visible(str(name)) for name in heading.get("headingPath", ()))
+        return escaped(str(heading))
+    path = " > ".join(escaped(str(name)) for name in heading.get("headingPath", ()))
     return f"{heading.get('line')}: {path} ({heading.get('headingId')})"
 
 

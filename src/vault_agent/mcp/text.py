@@ -12,7 +12,7 @@ import secrets
 from typing import TYPE_CHECKING
 
 from vault_agent.codes import CODES, Remedy
-from vault_agent.text.names import visible
+from vault_agent.text.names import escaped
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable, Mapping
@@ -36,7 +36,7 @@ _FENCE = re.compile(r'\s*<note path="[^"\n]*" lines="[^"\n]*" b=[0-9a-f]{8}>\r?\
 
 def title(name: str) -> str:
     """Return a title or heading on one line, at most 200 characters."""
-    return cut(visible(name), NAME_CHARACTERS)
+    return cut(escaped(name), NAME_CHARACTERS)
 
 
 def cut(text: str, characters: int) -> str:

@@ -11,7 +11,7 @@ from vault_agent.api.requests import parse_values
 from vault_agent.errors import InvalidRequest
 from vault_agent.mcp.tool import TOOL_SWITCHES, ClientTools
 from vault_agent.model.identifiers import GLOBAL, IN_GLOBAL
-from vault_agent.text.names import hidden, visible
+from vault_agent.text.names import escaped, unescaped
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping
@@ -67,13 +67,13 @@ class View:
         `vault` is that of a result of several vaults.
         """
         prefix = IN_GLOBAL if vault == GLOBAL else self.prefix
-        return prefix + visible(self.caller.scope.to_caller(path))
+        return prefix + escaped(self.caller.scope.to_caller(path))
 
     def of_client(self, client: str) -> Self:
         """Return the view of a program by its name, for the log of writes."""
         return replace(self, caller=replace(self.caller, client=f"mcp:{client}"))
 
-    async def in_vault_of(self, arguments: Mapping[str, Any]) -> tuple[Self, Mapping[str, Any]]:
+    async def for_call(self, arguments: Mapping[str, Any]) -> tuple[Self, Mapping[str, Any]]:
         """Return the view for a call, and its arguments: of the global vault if a path names it.
 
         Raises:
@@ -94,7 +94,7 @@ class View:
 
     def patterns(self, place: str | None) -> list[str]:
         """Return a folder or glob of this client as one of the vault; [] for everything."""
-        path = hidden(place or "").strip("/")
+        path = unescaped(place or "").strip("/")
         if path in ("", "."):
             return []
         # A glob without a slash is matched with file names in any folder.

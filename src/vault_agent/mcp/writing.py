@@ -12,7 +12,7 @@ from vault_agent.errors import InvalidRequest, NotFound, VaultAgentError, counte
 from vault_agent.mcp.reading import HASH_DIGITS, frontmatter_json, named_note, tags_of
 from vault_agent.mcp.text import fenced, has_marks, printable, warning_lines, warnings_of
 from vault_agent.text.lines import split_lines
-from vault_agent.text.names import hidden, is_note, visible
+from vault_agent.text.names import escaped, is_note, unescaped
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -57,7 +57,7 @@ async def perform_write(
     fields = dict(body)
     for name in ("path", "to"):
         if name in fields:
-            fields[name] = view.caller.scope.in_vault(hidden(fields[name]))
+            fields[name] = view.caller.scope.in_vault(unescaped(fields[name]))
     try:
         return await view.perform(operation, fields)
     except NotFound as error:
@@ -93,11 +93,11 @@ async def _with_suggestions(view: View, path: str) -> VaultAgentError:
         note, _ = await named_note(view, path)
     except NotFound as error:
         return error
-    if not is_note(note.path) and visible(note.path) == path:
+    if not is_note(note.path) and escaped(note.path) == path:
         what = "this is an attachment. It can be moved and deleted, but not edited."
         return InvalidRequest("INVALID_REQUEST", what)
     what = "no such note. Writing takes the exact path:"
-    return error_of("NOTE_NOT_FOUND", what, {"suggestions": [visible(note.path)]})
+    return error_of("NOTE_NOT_FOUND", what, {"suggestions": [escaped(note.path)]})
 
 
 def written_text(view: View, reply: Envelope[Written]) -> str:

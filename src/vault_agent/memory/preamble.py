@@ -14,7 +14,7 @@ from vault_agent.memory.patterns import any_of
 from vault_agent.memory.safe_text import is_hidden, plain
 from vault_agent.model.identifiers import CHUNK_BITS
 from vault_agent.store.index import notes as stored_notes
-from vault_agent.text.names import as_code, is_note, visible
+from vault_agent.text.names import as_code, escaped, is_note
 from vault_agent.text.placeholders import is_unfilled
 from vault_agent.text.words import content_words, fold_words, tokens_of
 
@@ -157,7 +157,7 @@ def _framed(entries: Sequence[str], project: str, folder: str | None) -> str:
 
 def _index_line(note: Remembered) -> str:
     """Return the date, the title and the address of a note, and the passage that matters."""
-    address = _TAG.sub(as_code, visible(note.address))
+    address = _TAG.sub(as_code, escaped(note.address))
     day = "" if note.day is None else f"{note.day} "
     files = "file" if note.changed == 1 else "files"
     since = f", {note.changed} {files} changed since" if note.changed else ""
@@ -177,7 +177,7 @@ def _entry(note: Remembered, max_tokens: int) -> str:
     head = f'--- {_line(note.kind, 30)}: "{_line(note.title, MAX_TITLE)}"{suffix} ---\n'
     names = ", ".join(_line(file, _MAX_PATH) for file in note.files[:6])
     tail = [f"Files: {names}"] if names else []
-    tail.append(f"Note: {_TAG.sub(as_code, visible(note.address))}")
+    tail.append(f"Note: {_TAG.sub(as_code, escaped(note.address))}")
     end = f"  {' | '.join(tail)}\n"
     lines = [shown_line for line in note.text.splitlines() if (shown_line := _line(line, 2_000))]
     text = cut("\n".join(f"  {line}" for line in lines), max_tokens - tokens_of(head + end) - 1)

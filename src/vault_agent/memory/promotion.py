@@ -345,7 +345,7 @@ async def _undo_last(writer: VaultWriter, path: str, write: Write) -> Written | 
 
 
 def _write(operation: str, right: Right, author: Author) -> Write:
-    return Write(operation=operation, right=right, author=author, retries=True, by_server=True)
+    return Write(operation=operation, right=right, author=author, may_replan=True, by_server=True)
 
 
 # --- similar notes --------------------------------------------------------------------------------

@@ -121,7 +121,7 @@ class Write:
         key: the idempotency key.
         request: a digest of the whole request, to refuse another request with the same key.
         wait_ms: how long to wait until a search finds the change.
-        retries: whether the edit means the same on another text. If so, and somebody changes the
+        may_replan: whether the edit means the same on another text. If so, and somebody changes the
             note meanwhile, the edit is planned anew, at most three times.
         by_server: whether it is a write of the server itself, such as a journal. Then the log has
             the client `SERVER`.
@@ -136,7 +136,7 @@ class Write:
     key: str | None = None
     request: bytes = b""
     wait_ms: int = DEFAULT_WAIT_MS
-    retries: bool = False
+    may_replan: bool = False
     by_server: bool = False
 
 

@@ -26,7 +26,7 @@ from vault_agent.store.index import documents
 from vault_agent.store.index import links as stored_links
 from vault_agent.store.index import notes as stored_notes
 from vault_agent.text.lines import LINE_END, split_lines
-from vault_agent.text.names import shorten, visible
+from vault_agent.text.names import escaped, shorten
 from vault_agent.text.words import tokens_of
 
 if TYPE_CHECKING:
@@ -281,4 +281,4 @@ def _written(entry: _Entry, mark: str) -> str:
 
 def _shown(name: str) -> str:
     """Return a name on one line, with characters that hide or move text made visible."""
-    return shorten(visible(name), _MAX_NAME)
+    return shorten(escaped(name), _MAX_NAME)

@@ -62,7 +62,7 @@ if TYPE_CHECKING:
 CHUNK_WEIGHT = 0.5
 PAIR_WEIGHT = 0.3
 NAMES_WEIGHT = 0.35
-NAME_WEIGHT, NAME_POWER = 0.6, 3
+BEST_NAME_WEIGHT, BEST_NAME_POWER = 0.6, 3
 HEADING_WEIGHT, HEADING_POWER = 0.8, 12
 ALL_WORDS_WEIGHT = 0.2
 EXACT_WEIGHT = 2.0
@@ -221,7 +221,7 @@ class _Weigher:
         under = self._nearness(_terms_of(heading)) if heading else 0.0
         return (
             NAMES_WEIGHT * (1 - self._few) * by_names,
-            self.ceiling * NAME_WEIGHT * name**NAME_POWER,
+            self.ceiling * BEST_NAME_WEIGHT * name**BEST_NAME_POWER,
             self.ceiling * HEADING_WEIGHT * under**HEADING_POWER,
             self.ceiling * EXACT_WEIGHT if rowid in self._candidates.named else 0.0,
         )

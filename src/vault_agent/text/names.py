@@ -163,13 +163,13 @@ words and emoji need them."""
 _INVISIBLE = f"[{CONTROLS}{HIDDEN}]"
 
 
-def visible(name: str) -> str:
+def escaped(name: str) -> str:
     r"""Return a name with invisible characters as `\u{…}`. The name can still be copied back."""
     return re.sub(_INVISIBLE, as_code, name)
 
 
-def hidden(name: str) -> str:
-    """Return the name that `visible` made visible."""
+def unescaped(name: str) -> str:
+    """Return the name that `escaped` made visible."""
     if "\\u{" not in name:
         return name
     return re.sub(r"\\u\{([0-9a-f]{1,6})\}", _character, name)

@@ -105,7 +105,7 @@ class OpenVault:
         self._registry = shared.registry
         self.reranker = shared.reranker
         self._rebuilt: int | None = None  # the damaged generation that was rebuilt
-        self._is_writing_on = shared.write_enabled
+        self._write_enabled_at_all = shared.write_enabled
         self.embedder = shared.embedder
         self.spec = core.spec
         self.identity = core.spec.identity
@@ -172,8 +172,8 @@ class OpenVault:
 
         `config_of` and `config_of_default` turn `write.enabled` off for such a vault.
         """
-        if self.config.write.enabled or not self._is_writing_on:
-            return
+        if self.config.write.enabled or not self._write_enabled_at_all:
+            return  # `check_switch` tells that writing is off
         if self.name is not None:
             raise Forbidden("VAULT_READ_ONLY", "The notes of this vault are never changed.")
         # The default vault has no name, and is closed only without `write.folders`.

@@ -92,8 +92,8 @@ class Vaults:
     """The vaults of a process. Made by `open_vaults`.
 
     Registered vaults are opened at their first use, and stay open until the server ends. Each has
-    its own index, locks and jobs. They share the embedding client, the keeper, and one turn for
-    index jobs.
+    its own index, locks and jobs. They share the embedding client and the keeper, and one index
+    job runs at a time.
     """
 
     def __init__(self, config: Config, shared: Shared, default: OpenVault) -> None:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, TypeVar
 from vault_agent.errors import Conflict, Failed, Forbidden, NotFound, VaultAgentError
 from vault_agent.model.identifiers import content_hash
 from vault_agent.model.writing import ChangeKind
-from vault_agent.text.names import TEMP_FOLDER, fold, visible
+from vault_agent.text.names import TEMP_FOLDER, escaped, fold
 from vault_agent.vault.folder import FileBytes, FileHash, NotAFile
 from vault_agent.vault.opening import CannotOpen, Cause
 from vault_agent.vault.paths import folders_of
@@ -425,7 +425,7 @@ def naming(path: str) -> Iterator[None]:
     except NoteBusy:
         raise  # `VaultWriter` waits and tries again
     except VaultAgentError as error:
-        raise error.again(visible(path)) from None
+        raise error.again(escaped(path)) from None
 
 
 def coded_error(error: Exception) -> VaultAgentError:

@@ -17,7 +17,7 @@ from vault_agent.markdown.edit import spliced
 from vault_agent.model.warning import Warning as Notice
 from vault_agent.model.writing import VaultChange
 from vault_agent.store.index.links import LinkReader
-from vault_agent.text.names import is_note, lies_in, visible
+from vault_agent.text.names import escaped, is_note, lies_in
 from vault_agent.vault.opening import CannotOpen
 from vault_agent.vault.paths import NOTE_SUFFIX, validate
 from vault_agent.writing.canvases import bases_with_names, rewrite_canvas, rewrite_canvases
@@ -243,7 +243,7 @@ def check_links(
     seen = [*filter(may_see, outside)]
     if not seen:
         raise Forbidden("LINKS_OUTSIDE_SCOPE", f"{what}.")
-    folders = sorted({visible(posixpath.dirname(path)) or "." for path in seen})
+    folders = sorted({escaped(posixpath.dirname(path)) or "." for path in seen})
     raise Forbidden(
         "LINKS_OUTSIDE_SCOPE",
         f"{what}: {len(seen)}, in {', '.join(folders[:_LISTED_FOLDERS])}.",

@@ -25,7 +25,7 @@ from vault_agent.markdown.relink import (
 from vault_agent.model.identifiers import content_hash
 from vault_agent.model.link_resolver import LinkResolver, names_of, target_key
 from vault_agent.model.note_types import type_of_folder
-from vault_agent.text.names import TYPE_MARK, stem, visible
+from vault_agent.text.names import TYPE_MARK, escaped, stem
 from vault_agent.writing.disk import naming
 
 if TYPE_CHECKING:
@@ -222,7 +222,7 @@ def not_expressible(source: str, line: int) -> Conflict:
     """Return the error of a link that can't be written so that it leads to its file."""
     return Conflict(
         "LINK_NOT_EXPRESSIBLE",
-        f"{visible(source)}: A link cannot be written so that it leads to the same file as before.",
+        f"{escaped(source)}: A link cannot be written so that it leads to the same file as before.",
         {"path": source, "line": line},
     )
 

@@ -58,8 +58,8 @@ async def change_section(
         _check_hash(note, edit, expected)
         return Planned(edit.splices, section_hash=edit.hash_after, created=edit.created)
 
-    retries = action in ("append", "prepend", "insertBefore", "insertAfter")
-    own = replace(_without_hash(write), retries=retries)
+    may_replan = action in ("append", "prepend", "insertBefore", "insertAfter")
+    own = replace(_without_hash(write), may_replan=may_replan)
     return await writer.edit(path, own, Costly(work, planned))
 
 

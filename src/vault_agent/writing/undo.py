@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from vault_agent.errors import NotFound
 from vault_agent.model.identifiers import content_hash
 from vault_agent.model.writing import ChangeKind, VaultChange, WriteState
-from vault_agent.text.names import lies_in, visible
+from vault_agent.text.names import escaped, lies_in
 from vault_agent.writing.disk import MAX_KEPT_BYTES, hash_file
 from vault_agent.writing.merge import merge_texts
 from vault_agent.writing.permission import TRASH
@@ -173,7 +173,7 @@ def _reverse(
             if is_taken:
                 raise Touched(path, None, "Another file is there now. Move it, then undo again.")
             if not later.has(change.path_after):
-                raise Touched(path, None, f"It is no longer at {visible(change.path_after)}.")
+                raise Touched(path, None, f"It is no longer at {escaped(change.path_after)}.")
             is_folder = change.is_of_folder
             yield VaultChange.move(
                 change.path_after,

@@ -128,7 +128,7 @@ class VaultWriter:
                 note = await self._try(read, retries=True)
             plan = plan if note is None else await plan.done_for(note, self.text_pool)
         step = partial(self._steps.edit, path, write, plan)
-        return await self._run_locked(write, step, path, retries=write.retries)
+        return await self._run_locked(write, step, path, retries=write.may_replan)
 
     async def create(self, path: str, write: Write, content: bytes) -> Written:
         """Create a file that does not exist, and its folders. It never replaces one.
@@ -147,7 +147,7 @@ class VaultWriter:
     async def upsert(self, path: str, write: Write, content: bytes, plan: Plan) -> Written:
         """Create a file with `content`, or edit it if it exists. Raises as both."""
         step = partial(self._steps.upsert, path, write, content, plan)
-        return await self._run_locked(write, step, path, retries=write.retries, creates=True)
+        return await self._run_locked(write, step, path, retries=write.may_replan, creates=True)
 
     async def remove(self, path: str, write: Write, *, permanent: bool = False) -> Written:
         """Move a file to `.trash/`, or with `permanent` remove it. Raises as `edit`.

@@ -26,7 +26,7 @@ from vault_agent.model.writing import (
     WriteState,
     Written,
 )
-from vault_agent.text.names import is_note, visible
+from vault_agent.text.names import escaped, is_note
 from vault_agent.vault.opening import CannotOpen
 from vault_agent.writing import replies
 from vault_agent.writing.disk import MAX_KEPT_BYTES, NoteBusy, coded, missing, naming
@@ -117,7 +117,7 @@ class WriteSteps:
         after = spliced(before, planned.splices)
         if after != before:
             self._executor.check_size(path, after)
-        remake = partial(text_after, plan) if write.retries else None
+        remake = partial(text_after, plan) if write.may_replan else None
         return self._log_and_apply(
             root,
             write,
@@ -206,7 +206,7 @@ class WriteSteps:
                 remedy = "" if touched.before is None else None  # no text to put beside
                 details = {"writeId": logged.write_id}
                 refusal = Conflict("UNDO_CONFLICT", touched.what, details, remedy=remedy)
-                raise refusal.again(visible(touched.path)) from None
+                raise refusal.again(escaped(touched.path)) from None
             transaction = self._copy_beside(root, write, touched, touched.before)
             logged = None
         transaction = replace(transaction, warnings=(*transaction.warnings, *warnings))

@@ -29,7 +29,7 @@ from vault_agent.mcp.writing import (
     list_or_change_tags,
 )
 from vault_agent.model.writing import Right
-from vault_agent.text.names import hidden, visible
+from vault_agent.text.names import escaped, unescaped
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -44,7 +44,7 @@ def _as(name: str, own_run: Run, **names: str) -> Run:
 
     async def run(view: View, arguments: Mapping[str, Any]) -> Shown:
         renamed = {ours: arguments[theirs] for ours, theirs in names.items() if theirs in arguments}
-        require_inside(hidden(renamed.get("path", "")))
+        require_inside(unescaped(renamed.get("path", "")))
         if "tags" in renamed:
             renamed["tags"] = [renamed["tags"]]
         if "match" in renamed:
@@ -69,7 +69,7 @@ async def _read(view: View, arguments: Mapping[str, Any]) -> Shown:
             raise
         properties, whole = None, whole._replace(body=0)  # it comes as text, with the rest
     content = {
-        "path": visible(note.path),
+        "path": escaped(note.path),
         "frontmatter": properties,
         **text_fields(whole, arguments.get("cursor")),
         **warnings_of(whole.warnings),

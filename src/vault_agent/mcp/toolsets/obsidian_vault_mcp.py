@@ -14,7 +14,7 @@ from vault_agent.mcp.reading import note_at, require_inside
 from vault_agent.mcp.text import as_json, count_fitting, printable, warnings_of
 from vault_agent.mcp.toolsets.whole import text_fields, whole_note
 from vault_agent.mcp.writing import at_this_moment, perform_write, write_warnings
-from vault_agent.text.names import NOTE_SUFFIXES, hidden
+from vault_agent.text.names import NOTE_SUFFIXES, unescaped
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -30,7 +30,7 @@ _MOST_CUT = 10
 
 def _inside(view: View, arguments: Mapping[str, Any]) -> View:
     """Return the view of one repository."""
-    name = hidden(arguments["repository_name"])
+    name = unescaped(arguments["repository_name"])
     if name.startswith(".") or set(name) & set('/\\*?:<>|"') or not name.isprintable():
         what = "repository_name must be the name of one folder, which does not begin with a dot."
         raise InvalidRequest("INVALID_REQUEST", what)
@@ -41,7 +41,7 @@ def _inside(view: View, arguments: Mapping[str, Any]) -> View:
 
 def _below(inside: View, path: str) -> list[str]:
     """Return the patterns of a path or glob in a repository; of the whole one without a path."""
-    wanted = hidden(path).strip("/")
+    wanted = unescaped(path).strip("/")
     if wanted in ("", "."):
         return [inside.caller.scope.base_folder]
     anywhere = "*" in wanted and "/" not in wanted
@@ -64,7 +64,7 @@ async def _read(view: View, arguments: Mapping[str, Any]) -> Shown:
 
 async def _search(view: View, arguments: Mapping[str, Any]) -> Shown:
     inside = _inside(view, arguments)
-    wanted = hidden(arguments.get("path_filter", "")).strip("/")
+    wanted = unescaped(arguments.get("path_filter", "")).strip("/")
     if set(wanted) & set("*?") and set(wanted) & set("{}[]"):
         what = "path_filter takes `*`, `**` and `?`, neither braces nor brackets."
         raise InvalidRequest("INVALID_REQUEST", what)
@@ -150,7 +150,7 @@ def _asked(view: View, arguments: Mapping[str, Any]) -> tuple[View, dict[str, An
 
 def _note(path: str) -> str:
     """Return the path of a note. `.md` may be left out, outer slashes too."""
-    exact = hidden(path).strip("/")
+    exact = unescaped(path).strip("/")
     return exact if exact.lower().endswith(NOTE_SUFFIXES) else f"{exact}{NOTE_SUFFIXES[0]}"
 
 

@@ -20,7 +20,7 @@ from vault_agent.mcp.writing import at_this_moment, change, given, perform_write
 from vault_agent.model.graph import GraphQuery
 from vault_agent.model.identifiers import GLOBAL, IN_GLOBAL, PROJECT, identify
 from vault_agent.model.warning import Warning
-from vault_agent.text.names import visible
+from vault_agent.text.names import escaped
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -51,7 +51,7 @@ def _project(view: View) -> str:
 def _id(view: View, identifier: object, note_id: str, vault: str | None = None) -> str:
     """Return what all tools call a note: the `id` of its frontmatter, or else its note ID."""
     prefix = IN_GLOBAL if vault == GLOBAL else view.prefix
-    return prefix + visible(str(identifier or note_id.removeprefix(IN_GLOBAL)))
+    return prefix + escaped(str(identifier or note_id.removeprefix(IN_GLOBAL)))
 
 
 def _row(view: View, note: ListedNote) -> dict[str, Any]:
@@ -59,10 +59,10 @@ def _row(view: View, note: ListedNote) -> dict[str, Any]:
     return {
         "id": _id(view, note.id, note.note_id),
         "type": note.type or "note",
-        "title": visible(note.title),
-        "tags": [visible(tag) for tag in note.tags],
-        "files": [visible(file) for file in note.files],
-        "excerpt": visible(note.excerpt),
+        "title": escaped(note.title),
+        "tags": [escaped(tag) for tag in note.tags],
+        "files": [escaped(file) for file in note.files],
+        "excerpt": escaped(note.excerpt),
         "project": _project(view),
         "promoted": note.promoted,
         "createdAt": note.created or note.updated,
@@ -100,7 +100,7 @@ async def _get(view: View, arguments: Mapping[str, Any]) -> Shown:
     return {
         "id": _id(view, values.get("id"), note.note_id),
         "type": values.get("type") or "note",
-        "title": visible(note.title),
+        "title": escaped(note.title),
         **text_fields(whole, arguments.get("cursor")),
         "tags": _texts(values.get("tags")),
         "files": _texts(values.get("files")),
@@ -144,7 +144,7 @@ async def _search(view: View, arguments: Mapping[str, Any]) -> Shown:
         {
             "noteId": _id(view, note.id, note.note_id, note.vault),
             "filePath": view.shown(note.path, note.vault),
-            "title": visible(note.title),
+            "title": escaped(note.title),
             "type": note.type,
             "score": note.score,
             "matchType": note.match_type,
@@ -198,7 +198,7 @@ async def _create(view: View, arguments: Mapping[str, Any]) -> Shown:
 
 async def _update(view: View, arguments: Mapping[str, Any]) -> str:
     note = await _named(view, arguments["noteId"])
-    path = visible(note.path)
+    path = escaped(note.path)
     more = given(arguments, "title", "tags", "files", "links")
     lines = []
     # The content first: what is refused then has changed nothing, and the hash is still that of
@@ -215,7 +215,7 @@ async def _update(view: View, arguments: Mapping[str, Any]) -> str:
 
 
 async def _delete(view: View, arguments: Mapping[str, Any]) -> str:
-    path = visible((await _named(view, arguments["noteId"])).path)
+    path = escaped((await _named(view, arguments["noteId"])).path)
     body = await at_this_moment(view, files.write_delete, {"path": path, "confirm": True})
     return await change(view, files.write_delete, body)
 
@@ -228,7 +228,7 @@ async def _rebuild(view: View, _: Mapping[str, Any]) -> Shown:
 
 def _texts(value: Any) -> list[str]:
     values = value if isinstance(value, list) else [value]
-    return [visible(str(item)) for item in values if item not in (None, "")]
+    return [escaped(str(item)) for item in values if item not in (None, "")]
 
 
 RUNS: Mapping[str, Run] = {
