@@ -19,8 +19,8 @@ from vault_agent.memory.session_file import SessionStore
 from vault_agent.memory.sessions import Sessions
 from vault_agent.models.settings import EndpointSettings
 from vault_agent.system.files import make_private_folder
+from vault_agent.vaults.federated_search import FederatedSearch, GlobalLinks
 from vault_agent.vaults.runs import Background
-from vault_agent.vaults.several import GlobalLinks, Several
 from vault_agent.vaults.shared import Shared, VaultRegistry
 from vault_agent.vaults.typed_notes import TypedNotes
 from vault_agent.vaults.vaults import open_vaults
@@ -43,7 +43,7 @@ class App:
 
     Args:
         vaults: the open vaults, and those that can be opened.
-        several: searches over several vaults.
+        federated: searches over several vaults.
         global_links: links from notes of projects to the global vault.
         typed: new notes of vaults with types.
         memory: recalls notes for a task.
@@ -54,7 +54,7 @@ class App:
     """
 
     vaults: Vaults
-    several: Several
+    federated: FederatedSearch
     global_links: GlobalLinks
     typed: TypedNotes
     memory: Memory
@@ -110,13 +110,12 @@ async def open_app(
             write_enabled=config.write.enabled,
             reranker=reranker,
         )
-        await stack.enter_async_context(shared.text_pool)
+        await stack.enter_async_context(shared.text_workers)
         vaults = await stack.enter_async_context(open_vaults(config, shared, lock))
         if embedder is not None:
             embedder.on_query = vaults.default.indexer.announce_query  # all share its keeper
             embedder.warm_up()
-        several = Several(vaults)
-        memory = Memory(vaults, several, config.memory, config.journal.redact_patterns)
+        memory = Memory(vaults, config.memory, config.journal.redact_patterns)
         sessions, deliveries, journals = None, None, None
         collector = Collector(config.journal)
         if config.vaults.enabled and (config.memory.enabled or config.journal.enabled):
@@ -147,7 +146,7 @@ async def open_app(
             background.spawn(sessions.run)
         yield App(
             vaults,
-            several,
+            FederatedSearch(vaults),
             GlobalLinks(vaults),
             TypedNotes(vaults),
             memory,

@@ -81,9 +81,7 @@ async def published(vault: Vault) -> dict[str, Any]:
         for word in WORDS:
             hits = (await search_in(snapshot, SearchQuery(word, limit=50))).results
             held[word] = sorted((hit.path, hit.snippet) for hit in hits)
-        notes = snapshot.query(
-            documents.notes_and_attachments, snapshot.fulltext.admitted(Filters())
-        )
+        notes = snapshot.query(documents.notes_and_documents, snapshot.fulltext.admitted(Filters()))
         held["notes"] = sorted(note.path for note in notes.values())
         return held
 

@@ -310,7 +310,7 @@ async def test_the_text_is_read_by_page_and_by_line(tmp_path: Path):
     async with indexed(vault) as snapshot:
         named = await resolve(snapshot, "manual.pdf", attachments=True)
         assert [note.path for note in named.notes] == ["Papers/manual.pdf"]
-        stored = await snapshot.read(documents.note_or_attachment, named.notes[0].note_id)
+        stored = await snapshot.read(documents.note_or_document, named.notes[0].note_id)
         assert stored is not None
 
         file = await snapshot.read(indexed_text, stored)

@@ -108,12 +108,12 @@ async def test_a_promoted_note_is_found_from_another_project(vaults: Vaults):
     assert done.copy.path == COPY
     vault = await vaults.app.vaults.open("global")
     await vault.runs.index_paths([COPY])
-    found = await vaults.app.several.search(
+    found = await vaults.app.federated.search(
         ["project:other", "global"], SearchQuery("streamed output regex")
     )
     first = found.results[0]
     assert (first.vault, first.path) == ("global", COPY)
-    both = await vaults.app.several.search(
+    both = await vaults.app.federated.search(
         ["project:shop", "global"], SearchQuery("streamed output regex")
     )
     [hit] = [

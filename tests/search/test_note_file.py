@@ -22,7 +22,7 @@ from vault_agent.search import note_file
 from vault_agent.search.html import Look, html_of_note
 from vault_agent.store.current import Snapshot
 from vault_agent.store.index import links as stored_links
-from vault_agent.system.workers import TextPool
+from vault_agent.system.workers import TextWorkers
 from vault_agent.vault.paths import Exclusions
 from vault_agent.vault.root import VaultRoot
 
@@ -157,8 +157,8 @@ async def shown(folder: Path, path: str, content: bytes) -> RenderedNote:
     vault = Vault(folder, attachments=("pdf", "text"))
     vault.write(path, content)
     vault.write("Note.md", f"[here]({path}#page=2) and [[{path}#page=2]] and ![[{path}#page=3]]\n")
-    async with indexed(vault) as snapshot, TextPool() as text_pool:
-        look = Look(0, lambda path: f"/ui/files/{path}", text_pool)
+    async with indexed(vault) as snapshot, TextWorkers() as text_workers:
+        look = Look(0, lambda path: f"/ui/files/{path}", text_workers)
         with VaultRoot.open(str(vault.root)) as root:
             note = await html_of_note(snapshot, root, identify("Note.md"), look)
             if path.endswith(".pdf"):

@@ -12,7 +12,7 @@ import pytest_asyncio
 from tests.support.waiting import eventually_async
 
 from vault_agent.model.identifiers import identify
-from vault_agent.system.workers import TextPool
+from vault_agent.system.workers import TextWorkers
 
 from .page import KEY, page_server
 
@@ -139,8 +139,8 @@ async def test_a_note_that_takes_too_long_is_refused_and_can_be_read_by_lines(tm
     notes = {"Hostile.md": "^[a] " * 60_000, "Other.md": "# Other\n"}
     async with page_server(tmp_path, notes) as server:
         note = identify("Hostile.md")
-        async with TextPool(cpu_seconds=0.01) as text_pool:
-            server.engine.web_view._text_pool = server.engine.text_pool = text_pool
+        async with TextWorkers(cpu_seconds=0.01) as text_workers:
+            server.engine.web_view._text_workers = server.engine.text_workers = text_workers
             refusal = await server.refusal("GET", f"/notes/{note}/html")
             assert refusal == (413, "NOTE_TOO_LARGE_TO_RENDER")
             refusal = await server.refusal("GET", f"/notes/{note}/outline")

@@ -14,10 +14,10 @@ from typing import Any
 import pytest
 from tests.support.clocks import PATIENCE
 from tests.support.local_model import LocalModel
+from tests.support.processes import command_line
 from tests.support.registered_vaults import RegisteredVaults, indexed
 from tests.support.waiting import eventually_async
 from tests.vaults.test_open_vault import processes
-from tests.vaults.test_watch import command_of
 
 from vault_agent.app import App, open_app
 from vault_agent.config.project import path_of
@@ -148,7 +148,7 @@ async def test_a_vault_stays_open_until_the_server_ends(world: RegisteredVaults)
     async with world.app() as app:
         for name in names:
             assert await paths(app, f"project:{name}", "quinces") == ["a.md"]
-        found = await app.several.search(body.vaults, SearchQuery("quinces", limit=20))
+        found = await app.federated.search(body.vaults, SearchQuery("quinces", limit=20))
         assert len(found.results) == 4
         assert not [each for each in found.warnings if each.code == "VAULT_SKIPPED"]
         assert all(state.open for state in await app.vaults.states())
@@ -196,7 +196,7 @@ async def test_a_locked_index_fails_its_vault_alone(world: RegisteredVaults):
         with pytest.raises(Busy, match="INDEX_LOCKED"):
             await paths(app, "global", "quinces")
         assert await paths(app, "project:app", "quinces") == ["a.md"]
-        found = await app.several.search(["project:app", "global"], SearchQuery("quinces"))
+        found = await app.federated.search(["project:app", "global"], SearchQuery("quinces"))
         assert [hit.path for hit in found.results] == ["a.md"]
         assert found.warnings[0].details == {"vault": "global", "code": "INDEX_LOCKED"}
         assert (await app.vaults.default.search(SearchQuery("flour"))).results
@@ -266,7 +266,7 @@ async def test_all_vaults_share_one_indexing_process(world: RegisteredVaults):
             await indexed(vault)
             (roots[name] / "b.md").write_text("pears")
             await eventually_async(partial(is_stale, vault))  # its process has compared it
-        assert len([pid for pid in processes() - before if "keeper" in command_of(pid)]) == 1
+        assert len([pid for pid in processes() - before if b"keeper" in command_line(pid)]) == 1
 
 
 @pytest.mark.fault(

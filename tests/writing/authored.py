@@ -20,7 +20,7 @@ class OpenedVault:
         self.put = vault.put
         executor = vault.executor()
         executor.prepare()
-        self.writer = VaultWriter(executor, vault.follow, vault.text_pool)
+        self.writer = VaultWriter(executor, vault.follow, vault.text_workers)
         self.writer._refusal = None  # there is nothing to recover
         self.writer._ready.set()
 

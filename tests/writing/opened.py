@@ -29,7 +29,7 @@ from vault_agent.model.writing import (
 )
 from vault_agent.store.write_log import WriteLog
 from vault_agent.system.crash import CrashReport
-from vault_agent.system.workers import TextPool
+from vault_agent.system.workers import TextWorkers
 from vault_agent.text.names import TEMP_FOLDER
 from vault_agent.vault import folder
 from vault_agent.vault.paths import Exclusions
@@ -61,7 +61,7 @@ class Vault:
         self.known: set[str] = set()  # the notes of its index
         self.sought: list[str] = []  # what its index was asked for
         self.writer: VaultWriter
-        self.text_pool = TextPool()
+        self.text_workers = TextWorkers()
         self.killed: list[VaultWriter] = []
 
     def executor(self) -> WriteExecutor:
@@ -88,7 +88,7 @@ class Vault:
         self.writer = VaultWriter(
             self.executor(),
             self.follow,
-            self.text_pool,
+            self.text_workers,
             knows=self.knows,
             on_written=self.events.append,
             on_crash=self.crashes.append,
@@ -101,7 +101,7 @@ class Vault:
             running.cancel()
             with suppress(asyncio.CancelledError):
                 await running
-            await self.text_pool.__aexit__(None, None, None)
+            await self.text_workers.__aexit__(None, None, None)
             if close:
                 await self.writer.close()
             else:

@@ -22,7 +22,7 @@ from vault_agent.markdown.replace import replace
 from vault_agent.markdown.tag_edit import edit_tags
 from vault_agent.markdown.task_edit import Status, TaskAddress
 from vault_agent.model.writing import AddTaskBody, Right
-from vault_agent.system.workers import SMALL_BYTES, TextPool
+from vault_agent.system.workers import SMALL_BYTES, TextWorkers
 from vault_agent.writing.notes import add_task, set_task
 from vault_agent.writing.plan import Costly, Planned
 from vault_agent.writing.sections import change_section
@@ -97,8 +97,8 @@ async def test_endless_work_on_notes_holds_up_no_other_write_and_ends_with_its_c
 
 async def test_work_beyond_its_limit_is_refused(vault: Vault):
     vault.put("Large.md", LARGE)
-    vault.writer.text_pool = TextPool(cpu_seconds=0.2)
-    async with vault.writer.text_pool:
+    vault.writer.text_workers = TextWorkers(cpu_seconds=0.2)
+    async with vault.writer.text_workers:
         with pytest.raises(TooLarge) as refused:
             await vault.writer.edit("Large.md", write(), Costly(spin, lambda *_: Planned(())))
     assert refused.value.code == "NOTE_TOO_LARGE"

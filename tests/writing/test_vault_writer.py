@@ -465,14 +465,14 @@ async def test_the_log_has_no_content(vault: Vault):
 async def test_before_recovery_nothing_is_written(closed: Vault):
     async with closed.opened() as writer:
         pass
-    unready = type(writer)(closed.executor(), closed.follow, closed.text_pool)
+    unready = type(writer)(closed.executor(), closed.follow, closed.text_workers)
     with pytest.raises(Busy, match="SERVER_BUSY"):
         await unready.create("A.md", write_of("create", Right.CREATE), b"")
     await unready.close()
 
 
 async def test_a_write_waits_for_a_vault_that_is_being_opened(closed: Vault):
-    opening = VaultWriter(closed.executor(), closed.follow, closed.text_pool)
+    opening = VaultWriter(closed.executor(), closed.follow, closed.text_workers)
     early = asyncio.create_task(opening.create("A.md", write_of("create", Right.CREATE), b"early"))
     await asyncio.sleep(0)
     running = asyncio.create_task(opening.run())
@@ -481,7 +481,7 @@ async def test_a_write_waits_for_a_vault_that_is_being_opened(closed: Vault):
     running.cancel()
     with suppress(asyncio.CancelledError):
         await running
-    await closed.text_pool.__aexit__(None, None, None)
+    await closed.text_workers.__aexit__(None, None, None)
     await opening.close()
 
 

@@ -185,15 +185,14 @@ async def path_of(call: CallContext, path: str | None, note_id: str | None) -> s
     """Return the path of a note in the vault: `path`, or that of the note ID.
 
     `mcp/` has turned the path of an agent, relative to its folder, into one of the vault before.
-    The scopes of vault and caller have the same files, and may have another `base_folder`. The
-    caller's is checked, because the write goes to the owner's vault.
+    The note must be in the caller's scope, because the write goes to the owner's vault.
 
     Raises:
         NotFound: `NOTE_NOT_FOUND` for an unknown ID, and for a note that the caller does not see.
     """
     if path is None:
         named = await call.vault.reader.read(resolve, note_id or "", roots=call.vault.root_paths)
-        # `resolve` returns a path as the scope of the vault shows it.
+        # `resolve` returns the path of an agent: relative to its folder.
         path = call.vault.scope.in_vault(named.notes[0].path)
     if not call.caller.scope.contains(path):
         raise NotFound("NOTE_NOT_FOUND", "There is no such note.")

@@ -215,7 +215,7 @@ async def perform(operation: Operation[Sent, Got], call: CallContext, request: S
     if call.caller.is_named_agent and not operation.for_named_agents:
         raise NotFound("ROUTE_NOT_FOUND", "There is no such operation.", remedy="")
     if operation.needs == _WRITE:
-        call.vault.check_open_to_writes()
+        call.vault.check_not_read_only()
     if operation.needs is not None:
         check_switch(operation.needs, call.vault.config)
     return await operation.run(call, await _with_note_ids(call, request))

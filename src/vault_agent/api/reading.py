@@ -87,7 +87,7 @@ async def read(call: CallContext, request: PartQuery) -> Result[NotePart]:
         offset = int(position[0])
     query = replace(request, offset=offset)
     page = await call.vault.read_files(
-        read_part, request.note_id, query, call.vault.text_pool, max_bytes=request.max_bytes
+        read_part, request.note_id, query, call.vault.text_workers, max_bytes=request.max_bytes
     )
     state = page.etag[:_DIGITS]
     if request.cursor is not None and revision != state:
@@ -120,7 +120,7 @@ async def _parsed(
     """Return a view of a note's current file."""
     vault = call.vault
     return await vault.read_files(
-        read_parsed, request.note_id, request.path, view, text_pool=vault.text_pool
+        read_parsed, request.note_id, request.path, view, text_workers=vault.text_workers
     )
 
 

@@ -47,8 +47,8 @@ from vault_agent.search.resolve import resolve as find_named
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from vault_agent.vaults.federated_search import FederatedSearch
     from vault_agent.vaults.open_vault import OpenVault
-    from vault_agent.vaults.several import Several
 
 
 @operation("POST", "/search", listed="results", for_named_agents=True)
@@ -56,7 +56,7 @@ async def search(call: CallContext, request: SearchQuery) -> Result[Answer]:
     """Find chunks and notes by lexical search, semantic search, or both."""
     rerank = call.vault.reranker is not None
     query = replace(request, weights=call.vault.config.search.weights, rerank=rerank)
-    several = _several_of(call, request.vaults)
+    federated = _federated(call, request.vaults)
     if request.cursor is not None:
         position, revision = decode_cursor(
             request, request.cursor, int, int, vault=call.vault.identity
@@ -67,7 +67,9 @@ async def search(call: CallContext, request: SearchQuery) -> Result[Answer]:
         # In another order than that of the first page, results would be repeated or missing.
         rerank = rerank and reranked == 1
         query = replace(query, offset=offset, revision=revision, rerank=rerank)
-    answer = await (several.search(request.vaults, query) if several else call.vault.search(query))
+    answer = await (
+        federated.search(request.vaults, query) if federated else call.vault.search(query)
+    )
     following = None
     if answer.has_more:
         failed = any(warning.code == "RERANK_UNAVAILABLE" for warning in answer.warnings)
@@ -81,14 +83,14 @@ async def search(call: CallContext, request: SearchQuery) -> Result[Answer]:
 @operation("POST", "/related", listed="results", for_named_agents=True)
 async def related(call: CallContext, request: RelatedQuery) -> Result[Answer]:
     """Find notes and chunks similar to a note or chunk, or linked with it."""
-    if several := _several_of(call, request.vaults):
-        answer = await several.related(request.vaults, request, home=call.vault)
+    if federated := _federated(call, request.vaults):
+        answer = await federated.related(request.vaults, request, home=call.vault)
     else:
         answer = await call.vault.related(request)
     return Result(answer)
 
 
-def _several_of(call: CallContext, names: Sequence[str]) -> Several | None:
+def _federated(call: CallContext, names: Sequence[str]) -> FederatedSearch | None:
     """Return the searches over several vaults if a request names some.
 
     Raises:
@@ -100,7 +102,7 @@ def _several_of(call: CallContext, names: Sequence[str]) -> Several | None:
     call.app.vaults.require_several()
     if call.caller.is_named_agent:
         raise NotFound("VAULT_UNKNOWN", "There is no vault of this name.", remedy="")
-    return call.app.several
+    return call.app.federated
 
 
 _REGEX_SECONDS = 2.0

@@ -84,7 +84,7 @@ def show(invocation: Invocation, /, note: str, **options: Any) -> None:
         only = "out"
     replies: dict[str, Reply] = {}
     with invocation.client() as client:
-        note_id, path = _note_or_attachment(invocation, client, note)
+        note_id, path = _note_or_document(invocation, client, note)
         if path is None and only in ("out", "mentions"):
             raise InvalidRequest("INVALID_REQUEST", "An attachment has only links to it: --in.")
         requests = _requests(client, note_id, options, as_json=invocation.json)
@@ -149,9 +149,7 @@ def _print_linking(note: dict[str, Any], noun: str) -> None:
             say_indented(marked(place["snippet"], place["matches"]), len(_MARGIN) + 2)
 
 
-def _note_or_attachment(
-    invocation: Invocation, client: Client, text: str
-) -> tuple[str, str | None]:
+def _note_or_document(invocation: Invocation, client: Client, text: str) -> tuple[str, str | None]:
     """Return the ID of a note and its path, or the ID of an attachment and None."""
     try:
         place = find(invocation, client, text)

@@ -17,8 +17,8 @@ from vault_agent.store.index import lists
 from vault_agent.system.cancelling import in_thread
 from vault_agent.text.names import is_note
 from vault_agent.text.words import fold_words
+from vault_agent.vaults.federated_search import left_out
 from vault_agent.vaults.open_vault import index_now, is_unwatched
-from vault_agent.vaults.several import left_out
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

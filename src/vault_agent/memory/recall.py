@@ -64,6 +64,7 @@ from vault_agent.system.git import changed_files, committed_at
 from vault_agent.text.redaction import redact
 from vault_agent.text.terms import terms
 from vault_agent.text.words import common_terms, without_hiragana
+from vault_agent.vaults.federated_search import FederatedSearch
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -76,7 +77,6 @@ if TYPE_CHECKING:
     from vault_agent.model.search import Hit
     from vault_agent.model.warning import Warning
     from vault_agent.vaults.open_vault import OpenVault
-    from vault_agent.vaults.several import Several
     from vault_agent.vaults.vaults import Vaults
 
 
@@ -104,13 +104,11 @@ _OPEN_JOURNALS = 2
 class Memory:
     """Recalls notes of several vaults. Made by `open_app`."""
 
-    def __init__(
-        self, vaults: Vaults, several: Several, settings: MemorySettings, secrets: Sequence[str]
-    ) -> None:
+    def __init__(self, vaults: Vaults, settings: MemorySettings, secrets: Sequence[str]) -> None:
         """Take the user's own regular expressions for secrets, which no text of a note may have."""
         self._secrets = [re.compile(pattern, re.MULTILINE) for pattern in secrets]
         self._vaults = vaults
-        self._several = several
+        self._federated = FederatedSearch(vaults)
         self.facts = Facts(vaults, settings)
         self.today: Callable[[], date] = lambda: datetime.now(UTC).date()
         """The day from which the age of notes is counted."""
@@ -289,7 +287,7 @@ class Memory:
     async def _ask(self, vaults: Sequence[VaultFacts], query: SearchQuery) -> Answer:
         if len(vaults) == 1:
             return await vaults[0].vault.search(query)
-        return await self._several.search([facts.name for facts in vaults], query)
+        return await self._federated.search([facts.name for facts in vaults], query)
 
     async def _choose(
         self,

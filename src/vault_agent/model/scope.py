@@ -13,8 +13,8 @@ class Scope:
 
     `folders` is () for the whole vault. `deny` has folders, and notes with or without their suffix.
     Both are vault-relative, and compared as names are: without letter case. The paths that a
-    caller sends and gets are relative to `base_folder`. A call that names a folder itself, as in
-    some toolsets, has it as `chosen_base`, which takes that place. It hides no file.
+    caller sends and gets are relative to `base_folder`, which hides nothing. It is `chosen_base` in
+    calls of the toolset of obsidian-vault-mcp, which name a folder.
     """
 
     folders: tuple[str, ...] = ()

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from vault_agent.store.current import Snapshot
     from vault_agent.store.database import Connection
     from vault_agent.store.index.lists import NoteNames
-    from vault_agent.system.workers import TextPool
+    from vault_agent.system.workers import TextWorkers
     from vault_agent.vault.root import VaultRoot
 
 
@@ -96,7 +96,7 @@ async def suggest(
     catalog: NameCatalog,
     query: SuggestQuery,
     open_root: Callable[[], VaultRoot],
-    text_pool: TextPool,
+    text_workers: TextWorkers,
 ) -> list[Suggestion]:
     """Return suggestions for what was typed, best first.
 
@@ -108,7 +108,7 @@ async def suggest(
         note = await snapshot.read(stored_notes.note_by_id, query.from_)
         source = note.path if note is not None else ""
     if "#" in query.q and {"heading", "block"} & set(query.chosen):
-        return await _parts(snapshot, query, source, open_root, text_pool)
+        return await _parts(snapshot, query, source, open_root, text_workers)
     return await snapshot.read(_matching, catalog, query, source)
 
 
@@ -192,7 +192,7 @@ async def _parts(
     query: SuggestQuery,
     source: str,
     open_root: Callable[[], VaultRoot],
-    text_pool: TextPool,
+    text_workers: TextWorkers,
 ) -> list[Suggestion]:
     """Return the headings or blocks of the note that is named before the `#`."""
     name, _, fragment = query.q.partition("#")
@@ -213,7 +213,7 @@ async def _parts(
 
     try:
         file = await in_thread(read)
-        parts = await text_pool.run(file.size, _parts_of, file.text, fragment, kind, query.limit)
+        parts = await text_workers.run(file.size, _parts_of, file.text, fragment, kind, query.limit)
     except (TooLarge, WorkerCrashed):
         return []
     suggestions = []

@@ -149,7 +149,7 @@ def _note_and_chunks(
     connection: Connection, note_id: str, start: int = 0, count: int = MAX_CHUNKS
 ) -> tuple[StoredNote, list[StoredChunk]]:
     """Return a note or an attachment, and its chunks from number `start` on."""
-    note = documents.note_or_attachment(connection, note_id)
+    note = documents.note_or_document(connection, note_id)
     if note is None:
         raise SnapshotOutdated
     first = note.rowid << CHUNK_BITS

@@ -115,7 +115,7 @@ def _candidates(
 
 def _verified(snapshot: Snapshot, rowids: Sequence[int], words: Words) -> list[StoredNote]:
     """Return the notes that have every word, in the order of `rowids`."""
-    notes = snapshot.query(documents.notes_and_attachments, rowids)
+    notes = snapshot.query(documents.notes_and_documents, rowids)
     return [
         notes[rowid]
         for rowid, text in zip(rowids, snapshot.query(stored_notes.bodies, rowids), strict=True)

@@ -41,7 +41,7 @@ def with_notes(
     missing = set(rowids) - notes.keys()
     if not missing:
         return dict(notes)
-    return {**notes, **snapshot.query(documents.notes_and_attachments, missing)}
+    return {**notes, **snapshot.query(documents.notes_and_documents, missing)}
 
 
 def hits_of(

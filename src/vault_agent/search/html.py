@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from vault_agent.store.current import Snapshot
     from vault_agent.store.database import Connection
     from vault_agent.store.index.notes import StoredNote
-    from vault_agent.system.workers import TextPool
+    from vault_agent.system.workers import TextWorkers
     from vault_agent.vault.root import VaultRoot
 
 MAX_BYTES = 1 << 20
@@ -71,13 +71,13 @@ class _Gathered:
 class Look(NamedTuple):
     """How a page is made.
 
-    `embeds` is how deep notes are embedded. `address` returns the address of a file. `text_pool`
+    `embeds` is how deep notes are embedded. `address` returns the address of a file. `text_workers`
     runs the work within its limits.
     """
 
     embeds: int
     address: Callable[[str], str]
-    text_pool: TextPool
+    text_workers: TextWorkers
 
 
 async def html_of_note(
@@ -116,7 +116,7 @@ async def html_of_text(  # noqa: PLR0917 - the title is optional
     """Return a text that is not saved as HTML, with its links as if it were at `path`."""
     title = title or stem(path)
     try:
-        parsed = await _parsed(file, look.text_pool)
+        parsed = await _parsed(file, look.text_workers)
         gathered = _Gathered({path: parsed})
         await _gather(snapshot, root, gathered, path, look)
         html = await _rendered(gathered, path, title, look)
@@ -140,9 +140,9 @@ async def html_of_text(  # noqa: PLR0917 - the title is optional
     )
 
 
-async def _parsed(file: NoteFile, text_pool: TextPool) -> _Parsed:
-    with_tree = text_pool.is_small(file.size)
-    return await text_pool.run(file.size, _parse, file.text, file.size, with_tree=with_tree)
+async def _parsed(file: NoteFile, text_workers: TextWorkers) -> _Parsed:
+    with_tree = text_workers.is_small(file.size)
+    return await text_workers.run(file.size, _parse, file.text, file.size, with_tree=with_tree)
 
 
 def _parse(text: str, size: int, *, with_tree: bool) -> _Parsed:
@@ -164,7 +164,7 @@ async def _rendered(gathered: _Gathered, path: str, title: str, look: Look) -> H
     addresses = await in_thread(lambda: {path: look.address(path) for path in files})
     titles = {note_path: gathered.titles.get(note_path, title) for note_path in gathered.notes}
     size = sum(note.size for note in gathered.notes.values())
-    return await look.text_pool.run(
+    return await look.text_workers.run(
         size, _render, gathered.notes, titles, links, addresses, path=path, depth=look.embeds
     )
 
@@ -215,7 +215,7 @@ async def _gather(
             for file in (gathered.links.get((source, target.target, target.kind)),)
             if file is not None and file.note_id and file.path not in gathered.notes
         )
-        level = await _read(snapshot, root, gathered, embedded, look.text_pool)
+        level = await _read(snapshot, root, gathered, embedded, look.text_workers)
 
 
 async def _read(
@@ -223,7 +223,7 @@ async def _read(
     root: VaultRoot,
     gathered: _Gathered,
     paths: Iterable[str],
-    text_pool: TextPool,
+    text_workers: TextWorkers,
 ) -> list[str]:
     """Read and parse notes, and return the paths of those that could be read."""
     done = []
@@ -238,7 +238,7 @@ async def _read(
         except (NotFound, TooLarge):
             continue  # moved or deleted since the last run, or too large: shown as a link
         gathered.embedded_bytes += file.size
-        gathered.notes[path] = await _parsed(file, text_pool)
+        gathered.notes[path] = await _parsed(file, text_workers)
         stored = await snapshot.read(stored_notes.note_by_id, identify(path))
         gathered.titles[path] = stored.title if stored is not None else path
         done.append(path)

@@ -62,7 +62,7 @@ def rank_by_words(
         compiled, filters, without=without, among=among, stopped=stopped
     )
     wanted = shortlist(candidates, limit)
-    notes = snapshot.query(documents.notes_and_attachments, wanted.rowids)
+    notes = snapshot.query(documents.notes_and_documents, wanted.rowids)
     headings = snapshot.query(stored_notes.headings, wanted.keys)
     if len(notes) < len(wanted.rowids):
         raise SnapshotOutdated

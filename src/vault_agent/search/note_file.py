@@ -53,7 +53,7 @@ if TYPE_CHECKING:
     from vault_agent.store.database import Connection
     from vault_agent.store.index.links import LinkRow
     from vault_agent.store.index.notes import StoredChunk, StoredNote
-    from vault_agent.system.workers import TextPool
+    from vault_agent.system.workers import TextWorkers
     from vault_agent.vault.read import Content
     from vault_agent.vault.root import VaultRoot
 
@@ -335,14 +335,14 @@ async def read_part(
     root: VaultRoot,
     note_id: str,
     query: PartQuery,
-    text_pool: TextPool,
+    text_workers: TextWorkers,
     *,
     max_bytes: int,
 ) -> NotePart:
     """Return a page of a note's current text. Raises as `read_parsed` and `NoteFile.part`."""
     view = partial(NoteFile.part, query=query, max_bytes=max_bytes)
     return await read_parsed(
-        snapshot, root, note_id, query.path, view, text_pool=text_pool, attachments=True
+        snapshot, root, note_id, query.path, view, text_workers=text_workers, attachments=True
     )
 
 
@@ -353,10 +353,10 @@ async def read_parsed(
     path: str | None,
     view: Callable[[NoteFile, StoredNote], _T],
     *,
-    text_pool: TextPool,
+    text_workers: TextWorkers,
     attachments: bool = False,
 ) -> _T:
-    """Return a `view` of a note, such as `NoteFile.outline`, within the limits of `text_pool`.
+    """Return a `view` of a note, such as `NoteFile.outline`, within the limits of `text_workers`.
 
     Raises:
         TooLarge: `NOTE_TOO_LARGE` if it takes too much time or memory.
@@ -364,7 +364,7 @@ async def read_parsed(
     """
     stored, file = await read_note(snapshot, root, note_id, path, attachments=attachments)
     try:
-        return await text_pool.run(file.size, view, file, stored)
+        return await text_workers.run(file.size, view, file, stored)
     except WorkerCrashed:
         raise TooLarge(
             "NOTE_TOO_LARGE",

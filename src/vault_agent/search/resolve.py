@@ -171,7 +171,7 @@ async def _by_id(snapshot: Snapshot, text: str, *, attachments: bool) -> list[St
     match = _ID.fullmatch(text)
     if match is None:
         return []
-    find = documents.note_or_attachment if attachments else stored_notes.note_by_id
+    find = documents.note_or_document if attachments else stored_notes.note_by_id
     note = await snapshot.read(find, match[1])
     return [note] if note is not None else []
 
@@ -333,7 +333,7 @@ def _attachments(
         attachment for inner, attachment in inside if f"/{fold(inner)}".endswith(f"/{fold(path)}")
     ]
     notes = (
-        documents.note_or_attachment(connection, identify(attachment))
+        documents.note_or_document(connection, identify(attachment))
         for attachment in exact or ending
     )
     return sorted(filter(None, notes), key=lambda note: (len(note.path), note.path))
@@ -407,7 +407,7 @@ def named_note(connection: Connection, note_id: str, *, attachments: bool = Fals
     """
     if not NOTE_ID.fullmatch(note_id):
         raise InvalidRequest("INVALID_ID", "A note ID is 32 lowercase hexadecimal digits.")
-    find = documents.note_or_attachment if attachments else stored_notes.note_by_id
+    find = documents.note_or_document if attachments else stored_notes.note_by_id
     note = find(connection, note_id)
     if note is None:
         raise no_note()

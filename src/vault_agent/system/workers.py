@@ -4,7 +4,7 @@ A `setup` function runs once in each worker (`system.child`) and returns the han
 Both must be importable by name. A worker that dies or exceeds its time loses its task and is
 replaced. No worker outlives the process that started it, even if it is stuck.
 
-`TextPool` bounds what work on texts that anyone may have written costs others. Small texts are
+`TextWorkers` bounds what work on texts that anyone may have written costs others. Small texts are
 handled in threads of their own. Large ones go to workers, where the work has a limit of
 processor time and ends when its caller is cancelled.
 """
@@ -231,7 +231,7 @@ CPU_SECONDS = 20.0
 _AT_ONCE = 2
 
 
-class TextPool:
+class TextWorkers:
     """Runs pure functions that take texts. Made once for each server."""
 
     def __init__(self, *, cpu_seconds: float = CPU_SECONDS) -> None:

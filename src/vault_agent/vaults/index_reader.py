@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from vault_agent.model.warning import Warning
     from vault_agent.search.complete import NameCatalog
     from vault_agent.store.current import Snapshot
-    from vault_agent.system.workers import TextPool
+    from vault_agent.system.workers import TextWorkers
     from vault_agent.vaults.health import Checks
     from vault_agent.vaults.index_queue import IndexQueue
     from vault_agent.vaults.jobs import Jobs
@@ -58,20 +58,20 @@ class IndexReader:
         runs: Runs,
         jobs: Jobs,
         checks: Checks,
-        own_watch: Watch | None,
+        watch: Watch | None,
         *,
         queue: IndexQueue,
     ) -> None:
         """Make it of its parts.
 
-        Without `own_watch`, as in an agent's vault, each read waits for the paths in the queue, and
+        `watch` is None in an agent's vault. There each read waits for the paths in the queue, and
         no warning is of a watch.
         """
         self._core = core
         self._runs = runs
         self._jobs = jobs
         self._checks = checks
-        self._own_watch = own_watch
+        self._watch = watch
         self._queue = queue
 
     async def read(
@@ -134,7 +134,7 @@ class IndexReader:
         """
         if up_to_date:
             await self._runs.index_changes()
-        if self._own_watch is None:  # in an agent's vault
+        if self._watch is None:  # in an agent's vault
             await self._queue.catch_up()
         self._checks.compare_if_due()
         index = self._core.index
@@ -156,7 +156,7 @@ class IndexReader:
 
     def warnings(self) -> tuple[Warning, ...]:
         """Return the warnings for a reply from the index."""
-        of_watch = () if self._own_watch is None else self._own_watch.warnings()
+        of_watch = () if self._watch is None else self._watch.warnings()
         return (*self._checks.warnings(), *of_watch)
 
 
@@ -167,10 +167,10 @@ class Suggester:
     previous names, so that nobody waits while they type.
     """
 
-    def __init__(self, core: VaultCore, read: Read, text_pool: TextPool) -> None:
+    def __init__(self, core: VaultCore, read: Read, text_workers: TextWorkers) -> None:
         self._core = core
         self._read = read
-        self._text_pool = text_pool
+        self._text_workers = text_workers
         self._names: NameCatalog | None = None
         self._stats: Stats | None = None
         self._reading = anyio.Lock()
@@ -180,7 +180,7 @@ class Suggester:
 
         async def answer(now: Snapshot) -> list[Suggestion]:
             names = await self._known(now)
-            return await suggest(now, names, query, self._core.open_root, self._text_pool)
+            return await suggest(now, names, query, self._core.open_root, self._text_workers)
 
         return await self._read(answer)
 

@@ -143,7 +143,7 @@ class OpenVault:
             jobs=self.jobs,
             checks=self.checks,
             # The owner's watch counts notes that an agent does not see.
-            own_watch=self.watch if owners_vault is None else None,
+            watch=self.watch if owners_vault is None else None,
             queue=self._queue,
         )
         self.write_access: WriteAccess = (
@@ -151,7 +151,7 @@ class OpenVault:
                 core=core,
                 queue=self._queue,
                 index=self.reader,
-                text_pool=shared.text_pool,
+                text_workers=shared.text_workers,
                 settings=config.write,
             )
             if owners_vault is None
@@ -161,13 +161,13 @@ class OpenVault:
         ahead = config.web.enabled and owners_vault is None
         self.graph_layout = GraphLayout(core, self.links.revision, ahead=ahead)
         self.runs.on_refresh = self._follow_revision
-        self.suggester = Suggester(core, self.reader.read, shared.text_pool)
-        self.web_view = WebView(core, self.reader.read, self.secret, address, shared.text_pool)
-        self.text_pool = shared.text_pool
+        self.suggester = Suggester(core, self.reader.read, shared.text_workers)
+        self.web_view = WebView(core, self.reader.read, self.secret, address, shared.text_workers)
+        self.text_workers = shared.text_workers
         self.root_paths = (core.spec.root, str(config.vault.root))  # resolved, as configured
         self.grep_turns = anyio.Semaphore(_GREPS)
 
-    def check_open_to_writes(self) -> None:
+    def check_not_read_only(self) -> None:
         """Raise Forbidden `VAULT_READ_ONLY` if writing is on, but this vault is closed to it.
 
         `config_of` and `config_of_default` turn `write.enabled` off for such a vault.

@@ -16,7 +16,7 @@ from vault_agent.config.vault_list import (
 from vault_agent.errors import Conflict, Forbidden, Misconfigured
 from vault_agent.model.identifiers import PROJECT
 from vault_agent.system.files import is_folder
-from vault_agent.system.workers import TextPool
+from vault_agent.system.workers import TextWorkers
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -52,7 +52,7 @@ class Shared:
     write_enabled: bool  # the setting `write.enabled`, which a vault may have off for itself
     reranker: Reranker | None = None
     turn: asyncio.Lock = field(default_factory=asyncio.Lock)  # of index jobs
-    text_pool: TextPool = field(default_factory=TextPool)  # limits work on large texts
+    text_workers: TextWorkers = field(default_factory=TextWorkers)  # limits work on large texts
 
 
 def project_address(name: str) -> str:

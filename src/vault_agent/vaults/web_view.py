@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from vault_agent.model.pages import RenderedNote
-    from vault_agent.system.workers import TextPool
+    from vault_agent.system.workers import TextWorkers
     from vault_agent.vault.attachments import OpenAttachment
     from vault_agent.vaults.runs import VaultCore
     from vault_agent.vaults.secret import Secret
@@ -101,26 +101,26 @@ class WebView:
         read: answers from the current snapshot, and again if a run replaces it meanwhile.
         secret: what addresses of files are signed with.
         address: what requests call the vault.
-        text_pool: renders the notes.
+        text_workers: renders the notes.
     """
 
     def __init__(
-        self, core: VaultCore, read: Read, secret: Secret, address: str, text_pool: TextPool
+        self, core: VaultCore, read: Read, secret: Secret, address: str, text_workers: TextWorkers
     ) -> None:
         self._read = read
         self._open_root = core.open_root
-        self._text_pool = text_pool
+        self._text_workers = text_workers
         self._keys = FileKeys(secret, core.spec.identity, address)
 
     async def html(self, note_id: str, *, embeds: int) -> RenderedNote:
         """Return a note as HTML, with embedded notes up to a depth."""
-        look = Look(embeds, self._keys.address, self._text_pool)
+        look = Look(embeds, self._keys.address, self._text_workers)
         async with opened_in_thread(self._open_root) as root:
             return await self._read(lambda now: html_of_note(now, root, note_id, look))
 
     async def html_of_text(self, text: str, path: str, *, embeds: int) -> RenderedNote:
         """Return a text that is not saved as HTML, as if it were the note at `path`."""
-        look = Look(embeds, self._keys.address, self._text_pool)
+        look = Look(embeds, self._keys.address, self._text_workers)
         file = await in_thread(note_file, text)
         async with opened_in_thread(self._open_root) as root:
             return await self._read(lambda now: html_of_text(now, root, file, path, look))

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from vault_agent.config.sections import WriteSettings
     from vault_agent.model.jobs import Job
     from vault_agent.model.writing import Write, Written
-    from vault_agent.system.workers import TextPool
+    from vault_agent.system.workers import TextWorkers
     from vault_agent.vaults.index_queue import IndexQueue
     from vault_agent.vaults.jobs import ActiveJob, Jobs
     from vault_agent.vaults.runs import VaultCore
@@ -49,14 +49,14 @@ class WriteAccess:
         core: VaultCore,
         queue: IndexQueue,
         index: IndexForWrites,
-        text_pool: TextPool,
+        text_workers: TextWorkers,
         settings: WriteSettings,
     ) -> None:
-        """Make it of its parts. `text_pool` limits work on large notes."""
+        """Make it of its parts. `text_workers` limits work on large notes."""
         self._core = core
         self._queue = queue
         self._index = index
-        self._text_pool = text_pool
+        self._text_workers = text_workers
         self._settings = settings
         self._writer: VaultWriter | None = None
         self._refusal: Unavailable | None = None  # while the log cannot be used
@@ -156,7 +156,7 @@ class WriteAccess:
         return VaultWriter(
             executor,
             self._queue.index,
-            self._text_pool,
+            self._text_workers,
             knows=self._index.knows,
             on_written=self._core.events.add,
             on_crash=partial(self._core.on_crash, "server"),

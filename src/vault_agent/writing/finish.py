@@ -96,12 +96,13 @@ class Finisher:
     def _is_edited(self, root: VaultRoot, logged: LoggedWrite, change: VaultChange) -> bool:
         """Whether a first edit is on the disk. A person's displaced save is put back."""
         now = self._disk.hash(root, change.path)
-        displaced = self._disk.read_temporary(root, change)
-        if displaced is None or content_hash(displaced) == change.hash_after:
+        # Before the exchange it has our new text, and after that the displaced file.
+        temporary = self._disk.read_temporary(root, change)
+        if temporary is None or content_hash(temporary) == change.hash_after:
             return now == change.hash_after
-        if content_hash(displaced) == change.hash_before:
+        if content_hash(temporary) == change.hash_before:
             return now != change.hash_before  # it may have been saved again since
-        self._return_displaced(root, logged, change, displaced)
+        self._return_displaced(root, logged, change, displaced=temporary)
         return False
 
     def _is_removed(self, root: VaultRoot, logged: LoggedWrite, change: VaultChange) -> bool:

@@ -18,7 +18,7 @@ from vault_agent.system.workers import WorkerCrashed
 if TYPE_CHECKING:
     from vault_agent.model.warning import Warning
     from vault_agent.model.writing import VaultChange
-    from vault_agent.system.workers import TextPool
+    from vault_agent.system.workers import TextWorkers
 
 
 class NeedsJob(Exception):
@@ -92,7 +92,7 @@ class Costly(Generic[_T]):
         """Return the edit of a note. The work is done in this process, however large the note."""
         return self.to_edit(note, self.work(note))
 
-    async def done_for(self, note: bytes, text_pool: TextPool) -> Plan:
+    async def done_for(self, note: bytes, text_workers: TextWorkers) -> Plan:
         """Return the plan with its work done for these bytes of a note.
 
         If the note has other bytes when the plan runs, the work is done again, in that thread.
@@ -102,7 +102,7 @@ class Costly(Generic[_T]):
             VaultAgentError: what the work raises.
         """
         try:
-            result = await text_pool.run(len(note), self.work, note)
+            result = await text_workers.run(len(note), self.work, note)
         except WorkerCrashed:
             raise TooLarge(
                 "NOTE_TOO_LARGE",

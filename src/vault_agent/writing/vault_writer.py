@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
     from vault_agent.model.writing import Author, IndexState, LoggedWrite, Write, Written
     from vault_agent.system.crash import CrashReport
-    from vault_agent.system.workers import TextPool
+    from vault_agent.system.workers import TextWorkers
     from vault_agent.vault.root import VaultRoot
     from vault_agent.writing.executor import WriteExecutor
     from vault_agent.writing.plan import Plan, Transaction
@@ -72,7 +72,7 @@ class VaultWriter:
         self,
         executor: WriteExecutor,
         index_paths: IndexPaths,
-        text_pool: TextPool,
+        text_workers: TextWorkers,
         *,
         knows: Callable[[str], Awaitable[bool]] | None = None,
         on_written: Callable[[LoggedWrite], object] = lambda _: None,
@@ -81,7 +81,7 @@ class VaultWriter:
         self._executor = executor
         self._times = executor.limits.times
         self._index_paths = index_paths
-        self.text_pool = text_pool
+        self.text_workers = text_workers
         self._on_written = on_written
         self._on_crash = on_crash
         self._steps = WriteSteps(executor)
@@ -126,7 +126,7 @@ class VaultWriter:
             note = None
             with suppress(NotFound):  # `_run_locked` waits until it is back
                 note = await self._try(read, retries=True)
-            plan = plan if note is None else await plan.done_for(note, self.text_pool)
+            plan = plan if note is None else await plan.done_for(note, self.text_workers)
         step = partial(self._steps.edit, path, write, plan)
         return await self._run_locked(write, step, path, retries=write.may_replan)
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from vault_agent.store.index.notes import StoredNote
 
 
-def notes_and_attachments(
+def notes_and_documents(
     connection: sqlite3.Connection, rowids: Iterable[int]
 ) -> dict[int, StoredNote]:
     """Return the notes and documents with these rowids. Missing ones are left out."""
@@ -26,7 +26,7 @@ def notes_and_attachments(
     return {**stored, **{row[0]: notes.note_of(row) for row in rows}}
 
 
-def note_or_attachment(connection: sqlite3.Connection, identifier: str) -> StoredNote | None:
+def note_or_document(connection: sqlite3.Connection, identifier: str) -> StoredNote | None:
     """Return the note or the document with an ID, or None."""
     note = notes.note_by_id(connection, identifier)
     return note or notes.note_by_id(connection, identifier, _DOCUMENT)

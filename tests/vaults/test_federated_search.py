@@ -26,7 +26,7 @@ from vault_agent.model.search import (
     SearchQuery,
     Weights,
 )
-from vault_agent.vaults.several import left_out
+from vault_agent.vaults.federated_search import left_out
 
 NOTES = Path(__file__).parent.parent.parent / "fixtures" / "vault"
 QUERIES = (
@@ -109,7 +109,7 @@ async def test_results_are_merged_by_score(halved: RegisteredVaults):
                 vault = await app.vaults.open(name)
                 hits = (await vault.search(query)).results
                 expected += [(hit.score, name, hit.path, hit.chunk_index) for hit in hits]
-            found = (await app.several.search(HALVES, query)).results
+            found = (await app.federated.search(HALVES, query)).results
             assert found, text
             merged = [(hit.score, hit.vault, hit.path, hit.chunk_index) for hit in found]
             assert merged == sorted(expected, key=lambda each: -each[0])[:20], text
@@ -120,9 +120,9 @@ async def test_a_vault_with_all_words_comes_before_one_with_some(world: Register
     world.registered(Role.OTHER, "two", {"b.md": "quinces ripen late in a garden", "c.md": "late"})
     async with world.app() as app:
         await ready(app, *HALVES)
-        found = await app.several.search(HALVES, SearchQuery("quinces ripen late"))
+        found = await app.federated.search(HALVES, SearchQuery("quinces ripen late"))
         assert [hit.path for hit in found.results][:2] == ["b.md", "a.md"]
-        alone = await app.several.search(["one"], SearchQuery("quinces ripen late"))
+        alone = await app.federated.search(["one"], SearchQuery("quinces ripen late"))
         assert found.results[1].score < alone.results[0].score
 
 
@@ -139,7 +139,7 @@ async def test_filters_hold_in_each_vault(halved: RegisteredVaults):
             for text in ("water soil flour", "the"):
                 query = SearchQuery(text, limit=200, filters=filters)
                 whole = await app.vaults.default.search(query)
-                parts = await app.several.search(HALVES, query)
+                parts = await app.federated.search(HALVES, query)
                 of_parts = {hit.path for hit in parts.results}
                 assert of_parts == {hit.path for hit in whole.results}, (filters, text)
 
@@ -149,7 +149,7 @@ async def test_all_words_match_as_in_the_whole(halved: RegisteredVaults):
         await ready(app, *HALVES)
         query = SearchQuery("frost garden", match="all", limit=20)
         whole = await app.vaults.default.search(query)
-        parts = await app.several.search(HALVES, query)
+        parts = await app.federated.search(HALVES, query)
         assert {hit.path for hit in parts.results} == {hit.path for hit in whole.results}
         assert whole.results
 
@@ -165,7 +165,7 @@ async def test_vaults_are_searched_by_meaning_too(
             await ready(app, *HALVES)
             for mode in (Mode.EMBEDDING, Mode.HYBRID):
                 query = SearchQuery(f"frost on the beds {mode}", mode=mode, limit=10)
-                found = await app.several.search(HALVES, query)
+                found = await app.federated.search(HALVES, query)
                 assert found.used_mode is mode
                 assert {hit.vault for hit in found.results} == set(HALVES)
                 assert endpoint.requests.count([query.query]) == 1  # one vector for all vaults
@@ -176,7 +176,7 @@ async def test_a_word_of_one_vault_is_not_unknown(world: RegisteredVaults):
     world.registered(Role.OTHER, "two", {"b.md": "walnuts ripen"})
     async with world.app() as app:
         await ready(app, *HALVES)
-        found = await app.several.search(HALVES, SearchQuery("quinces zzxqy"))
+        found = await app.federated.search(HALVES, SearchQuery("quinces zzxqy"))
         assert [each.position for each in found.unknown] == [2]
 
 
@@ -184,9 +184,11 @@ async def test_pages_follow_each_other(halved: RegisteredVaults):
     async with halved.app() as app:
         await ready(app, *HALVES)
         query = SearchQuery("the garden", limit=4)
-        first = await app.several.search(HALVES, query)
-        second = await app.several.search(HALVES, replace(query, offset=4, revision=first.revision))
-        both = await app.several.search(HALVES, replace(query, limit=8))
+        first = await app.federated.search(HALVES, query)
+        second = await app.federated.search(
+            HALVES, replace(query, offset=4, revision=first.revision)
+        )
+        both = await app.federated.search(HALVES, replace(query, limit=8))
         assert first.has_more
         assert shown(first.results + second.results) == shown(both.results)
 
@@ -207,12 +209,12 @@ async def test_related_notes_are_of_all_vaults(world: RegisteredVaults):
         names = ["project:app", "global"]
         await ready(app, *names)
         asked = RelatedQuery(identify("modules/parser.md"), limit=5)
-        found = await app.several.related(names, asked, home=app.vaults.default)
+        found = await app.federated.related(names, asked, home=app.vaults.default)
         similar = {("global", "patterns/lexer.md"), ("global", "a.md")}
         assert {(hit.vault, hit.path) for hit in found.results[:2]} == similar
         assert all(hit.path != "modules/parser.md" for hit in found.results)
         only = replace(asked, linked=Linked.ONLY)
-        assert not (await app.several.related(names, only, home=app.vaults.default)).results
+        assert not (await app.federated.related(names, only, home=app.vaults.default)).results
 
 
 async def test_a_note_in_two_vaults_comes_once_with_the_projects_first(world: RegisteredVaults):
@@ -238,7 +240,7 @@ async def test_a_note_in_two_vaults_comes_once_with_the_projects_first(world: Re
     async with world.app() as app:
         names = ["global", "project:app"]
         await ready(app, *names)
-        found = await app.several.search(names, SearchQuery("backoff", limit=20))
+        found = await app.federated.search(names, SearchQuery("backoff", limit=20))
         also = {
             hit.path: [(each.vault, each.note_id) for each in hit.also] for hit in found.results
         }
@@ -256,7 +258,7 @@ async def test_equal_notes_of_one_vault_all_stay(world: RegisteredVaults):
     async with world.app() as app:
         names = ["project:app", "global"]
         await ready(app, *names)
-        found = await app.several.search(names, SearchQuery("quinces"))
+        found = await app.federated.search(names, SearchQuery("quinces"))
         assert {hit.path for hit in found.results} == {"a.md", "b.md", "c.md"}
 
 
@@ -266,14 +268,14 @@ async def test_a_vault_that_fails_is_left_out(world: RegisteredVaults):
     async with world.app() as app:
         await ready(app, "project:app")
         gone.rename(gone.with_name("elsewhere"))
-        found = await app.several.search(["project:gone", "project:app"], SearchQuery("quinces"))
+        found = await app.federated.search(["project:gone", "project:app"], SearchQuery("quinces"))
         assert [hit.path for hit in found.results] == ["b.md"]
         (warning,) = [each for each in found.warnings if each.code == "VAULT_SKIPPED"]
         assert warning.details == {"vault": "project:gone", "code": "VAULT_NOT_FOUND"}
         with pytest.raises(VaultAgentError, match="VAULT_NOT_FOUND"):
-            await app.several.search(["project:gone"], SearchQuery("quinces"))
+            await app.federated.search(["project:gone"], SearchQuery("quinces"))
         with pytest.raises(NotFound, match="VAULT_UNKNOWN"):
-            await app.several.search(["project:app", "nothing"], SearchQuery("quinces"))
+            await app.federated.search(["project:app", "nothing"], SearchQuery("quinces"))
 
 
 def test_a_vault_that_is_left_out_names_the_job_that_builds_its_index():
@@ -289,10 +291,10 @@ async def test_no_word_is_unknown_while_a_vault_is_left_out(world: RegisteredVau
     async with world.app() as app:
         await ready(app, "project:app")
         damsons = SearchQuery("damsons")
-        alone = await app.several.search(["project:app"], damsons)
+        alone = await app.federated.search(["project:app"], damsons)
         assert [unknown.position for unknown in alone.unknown] == [1]
         gone.rename(gone.with_name("elsewhere"))
-        both = await app.several.search(["project:gone", "project:app"], damsons)
+        both = await app.federated.search(["project:gone", "project:app"], damsons)
         assert "VAULT_SKIPPED" in [warning.code for warning in both.warnings]
         assert both.unknown == ()
 

@@ -11,7 +11,7 @@ from tests.support.clocks import PATIENCE
 from tests.support.processes import is_gone
 
 from vault_agent.errors import NotFound
-from vault_agent.system.workers import SMALL_BYTES, TextPool, WorkerCrashed, WorkerTimedOut
+from vault_agent.system.workers import SMALL_BYTES, TextWorkers, WorkerCrashed, WorkerTimedOut
 
 LARGE = SMALL_BYTES + 1
 
@@ -42,20 +42,20 @@ async def started(path) -> int:
 
 
 async def test_small_texts_stay_in_this_process_and_large_ones_leave_it():
-    async with TextPool() as text_pool:
-        assert await text_pool.run(SMALL_BYTES, process_of, "x") == os.getpid()
-        assert await text_pool.run(LARGE, process_of, "x") != os.getpid()
+    async with TextWorkers() as text_workers:
+        assert await text_workers.run(SMALL_BYTES, process_of, "x") == os.getpid()
+        assert await text_workers.run(LARGE, process_of, "x") != os.getpid()
 
 
 async def test_work_beyond_its_processor_time_ends(tmp_path):
-    async with TextPool(cpu_seconds=PATIENCE) as text_pool:
-        await text_pool.run(LARGE, process_of, "x")  # this imports the module
-        text_pool._cpu_seconds = 0.2
+    async with TextWorkers(cpu_seconds=PATIENCE) as text_workers:
+        await text_workers.run(LARGE, process_of, "x")  # this imports the module
+        text_workers._cpu_seconds = 0.2
         with pytest.raises(WorkerTimedOut):
-            await text_pool.run(LARGE, spin, str(tmp_path / "spin"))
+            await text_workers.run(LARGE, spin, str(tmp_path / "spin"))
         assert is_gone(await started(tmp_path / "spin"))
-        text_pool._cpu_seconds = PATIENCE
-        assert await text_pool.run(LARGE, process_of, "x") != os.getpid()
+        text_workers._cpu_seconds = PATIENCE
+        assert await text_workers.run(LARGE, process_of, "x") != os.getpid()
 
 
 @pytest.mark.fault(
@@ -64,24 +64,24 @@ async def test_work_beyond_its_processor_time_ends(tmp_path):
     "their work ends; small notes are handled meanwhile",
 )
 async def test_abandoned_work_ends_and_holds_nobody_up(tmp_path):
-    async with TextPool(cpu_seconds=PATIENCE) as text_pool:
+    async with TextWorkers(cpu_seconds=PATIENCE) as text_workers:
         places = [tmp_path / str(number) for number in range(2)]
-        tasks = [asyncio.create_task(text_pool.run(LARGE, spin, str(each))) for each in places]
-        waiting = [asyncio.create_task(text_pool.run(LARGE, spin, "x")) for _ in range(6)]
+        tasks = [asyncio.create_task(text_workers.run(LARGE, spin, str(each))) for each in places]
+        waiting = [asyncio.create_task(text_workers.run(LARGE, spin, "x")) for _ in range(6)]
         pids = [await started(each) for each in places]
         # Reading small notes and the threads that all others use are free meanwhile.
-        assert await text_pool.run(1, process_of, "x") == os.getpid()
+        assert await text_workers.run(1, process_of, "x") == os.getpid()
         assert await asyncio.to_thread(os.getpid) == os.getpid()
         for task in (*waiting, *tasks):
             task.cancel()
         await asyncio.wait([*waiting, *tasks])
         assert all(map(is_gone, pids))
-        assert await text_pool.run(LARGE, process_of, "x") != os.getpid()
+        assert await text_workers.run(LARGE, process_of, "x") != os.getpid()
 
 
 async def test_a_stop_waits_for_no_work(tmp_path):
-    async with TextPool(cpu_seconds=PATIENCE) as text_pool:
-        task = asyncio.create_task(text_pool.run(LARGE, spin, str(tmp_path / "spin")))
+    async with TextWorkers(cpu_seconds=PATIENCE) as text_workers:
+        task = asyncio.create_task(text_workers.run(LARGE, spin, str(tmp_path / "spin")))
         pid = await started(tmp_path / "spin")
     assert is_gone(pid)
     with pytest.raises(WorkerCrashed):
@@ -90,9 +90,9 @@ async def test_a_stop_waits_for_no_work(tmp_path):
 
 @pytest.mark.parametrize("size", [SMALL_BYTES, LARGE])
 async def test_an_error_keeps_its_class_its_code_and_its_details(size: int):
-    async with TextPool() as text_pool:
+    async with TextWorkers() as text_workers:
         with pytest.raises(NotFound) as refused:
-            await text_pool.run(size, refuse, "x")
+            await text_workers.run(size, refuse, "x")
     assert refused.value.code == "HEADING_NOT_FOUND"
     assert refused.value.details == {"headings": ["# A"]}
     assert refused.value.message.count("No such heading.") == 1

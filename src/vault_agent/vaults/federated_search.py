@@ -49,7 +49,7 @@ class _Answered(NamedTuple):
     answer: Answer
 
 
-class Several:
+class FederatedSearch:
     """Searches over several vaults. Made by `open_app`."""
 
     def __init__(self, vaults: Vaults) -> None:
@@ -231,7 +231,7 @@ def _coverage(answered: Sequence[_Answered]) -> Coverage | None:
 
 
 async def _source(vaults: Sequence[OpenVault], identifier: str, home: OpenVault) -> OpenVault:
-    """Return the vault from which the requested note is taken, see `Several.related`."""
+    """Return the vault from which the requested note is taken, see `FederatedSearch.related`."""
     note_id = identifier.partition(":")[0]
     if len(note_id) != 32:
         raise InvalidRequest("INVALID_ID", "A note ID is 32 lowercase hexadecimal digits.")
@@ -240,7 +240,7 @@ async def _source(vaults: Sequence[OpenVault], identifier: str, home: OpenVault)
             return vault
     for vault in vaults:
         if await vault.reader.read(
-            lambda snapshot: snapshot.read(documents.note_or_attachment, note_id)
+            lambda snapshot: snapshot.read(documents.note_or_document, note_id)
         ):
             return vault
     raise NotFound("NOTE_NOT_FOUND", "None of these vaults has this note in its index.")
