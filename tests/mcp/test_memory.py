@@ -70,7 +70,7 @@ async def test_without_memory_no_journal_is_made_to_supersede_a_note(
     monkeypatch.setattr(memory, "named_note", named)
     view = SimpleNamespace(rights=frozenset(Right), vault=SimpleNamespace(config=Config()))
     with pytest.raises(Misconfigured, match=r"memory\.enabled"):
-        await memory.RUNS["generate_session_journal"](view, {"supersedes": ["a.md"]})
+        await memory.TOOLS["generate_session_journal"](view, {"supersedes": ["a.md"]})
 
 
 def test_the_tool_the_prompt_and_the_resource_recall(remembering: Scoped):

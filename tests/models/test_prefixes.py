@@ -6,7 +6,7 @@ from vault_agent.models.settings import (
     MAX_INPUT,
     EndpointSettings,
     Prefixes,
-    document_input,
+    chunk_input,
     known_prefixes,
     vector_key,
 )
@@ -40,22 +40,22 @@ def test_user_prefixes_replace_the_defaults_even_if_empty():
 
 
 def test_an_input_contains_prefix_title_headings_and_text():
-    text = document_input("passage: ", "Bread", ("Baking", "Oven"), "\nHot.\n")
+    text = chunk_input("passage: ", "Bread", ("Baking", "Oven"), "\nHot.\n")
     assert text == "passage: Bread\nBaking > Oven\n\nHot."
 
 
 def test_a_heading_that_repeats_the_title_is_left_out():
-    assert document_input("", "Bread", ("Bread", "Oven"), "Hot.") == "Bread\nOven\n\nHot."
+    assert chunk_input("", "Bread", ("Bread", "Oven"), "Hot.") == "Bread\nOven\n\nHot."
 
 
 def test_a_prefix_can_contain_the_title():
     prefix = known_prefixes("embeddinggemma").document
-    assert document_input(prefix, "Bread", (), "Hot.") == "title: Bread | text: Hot."
-    assert document_input(prefix, "", (), "Hot.") == "title: none | text: Hot."
+    assert chunk_input(prefix, "Bread", (), "Hot.") == "title: Bread | text: Hot."
+    assert chunk_input(prefix, "", (), "Hot.") == "title: none | text: Hot."
 
 
 def test_an_input_is_cut_at_its_limit():
-    assert len(document_input("x: ", "Title", (), "a" * 20_000)) == MAX_INPUT == 8_000
+    assert len(chunk_input("x: ", "Title", (), "a" * 20_000)) == MAX_INPUT == 8_000
 
 
 def test_a_vector_key_depends_only_on_model_and_input():

@@ -176,5 +176,5 @@ async def test_notes_of_other_vaults_are_never_changed(world: RegisteredVaults):
         assert "write.folders" not in str(refusal)  # it is about the default vault alone
         vault = await server.app.vaults.open("global")
         assert vault.config.write.folders == (".",)
-        vault.check_not_read_only()
+        vault.check_writable()
         assert server.app.vaults.default.config.write.folders == ("drafts",)

@@ -161,7 +161,7 @@ async def test_a_vault_that_left_the_list_is_closed_when_another_is_opened(world
         assert await paths(app, "project:app", "quinces") == ["a.md"]
         forget_vault("project:app", world.registry)
         assert await paths(app, "project:other", "quinces") == ["a.md"]
-        (hosted,) = app.vaults._hosted.values()
+        (hosted,) = app.vaults._registered.values()
         assert hosted.vault.address == "project:other"
 
 

@@ -132,7 +132,7 @@ async def test_a_large_attachment_is_deleted_without_its_bytes_in_the_log(
     vault: Vault, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr(write_steps, "MAX_KEPT_BYTES", 4)
-    monkeypatch.setattr(Disk, "find", None)  # it would read the whole file
+    monkeypatch.setattr(Disk, "read_to_change", None)  # it would read the whole file
     vault.put("v/p.mp4", b"12345")
     before = vault.tree()
     with pytest.raises(Conflict, match="HASH_MISMATCH"):
@@ -197,7 +197,7 @@ async def test_a_write_while_a_move_is_planned_is_planned_with(vault: Vault):
             asyncio.run_coroutine_threadsafe(vault.append("B.md", "[[Old]]"), loop).result()
         plans.append(done)
 
-    write = opened.write("move", Right.MOVE, key="once", request=b"move")
+    write = opened.write("move", Right.MOVE, key="once", request_hash=b"move")
     control = MoveControl(on_plan=write_link)
     async with asyncio.timeout(PATIENCE):
         moved = await vault.files.move("Old.md", "New", write, control=control)

@@ -24,11 +24,11 @@ from vault_agent.writing.plan import Transaction
 @pytest.mark.parametrize("after", [False, True])
 async def test_an_edit_was_made_or_not(closed: Vault, killed, after: bool):
     closed.put("A.md", "one\n")
-    await killed(lambda: closed.append("A.md", "two\n", key="k", request=b"r"), after=after)
+    await killed(lambda: closed.append("A.md", "two\n", key="k", request_hash=b"r"), after=after)
     assert len(closed.temporaries()) == after
     async with closed.opened():
         assert closed.tree() == {"A.md": b"one\ntwo\n" if after else b"one\n"}
-        again = await closed.append("A.md", "two\n", key="k", request=b"r")
+        again = await closed.append("A.md", "two\n", key="k", request_hash=b"r")
         assert again.replayed == after
         assert closed.bytes("A.md") == b"one\ntwo\n"
 

@@ -228,21 +228,25 @@ async def test_nothing_is_written_through_a_link(tmp_path: Path):
     "replayed; 422",
 )
 async def test_a_key_is_used_once(vault: Vault):
-    first = await vault.create("A.md", "one\n", key="k", request=b"1")
-    again = await vault.create("A.md", "one\n", key="k", request=b"1")
+    first = await vault.create("A.md", "one\n", key="k", request_hash=b"1")
+    again = await vault.create("A.md", "one\n", key="k", request_hash=b"1")
     assert again.replayed
     assert replace(again, replayed=False, index=first.index) == first
     with pytest.raises(InvalidRequest, match="IDEMPOTENCY_KEY_REUSED"):
-        await vault.create("B.md", "one\n", key="k", request=b"2")
-    await vault.create("C.md", "x", key="k", request=b"3", author=AGENT)  # another author's key
+        await vault.create("B.md", "one\n", key="k", request_hash=b"2")
+    await vault.create(
+        "C.md", "x", key="k", request_hash=b"3", author=AGENT
+    )  # another author's key
     with pytest.raises(Conflict):
-        await vault.create("A.md", "x", key="other", request=b"4")
-    await vault.create("D.md", "x", key="other", request=b"5")  # the refused one has not used it
+        await vault.create("A.md", "x", key="other", request_hash=b"4")
+    await vault.create(
+        "D.md", "x", key="other", request_hash=b"5"
+    )  # the refused one did not use it
 
 
 async def test_a_key_shows_no_text_of_a_folder_that_was_taken_from_its_caller(vault: Vault):
     vault.put("Private/A.md", "one\n")
-    told = {"key": "k", "request": b"1"}
+    told = {"key": "k", "request_hash": b"1"}
     first = await vault.append("Private/A.md", "two\n", author=AGENT, **told)
     assert "+two" in first.diff
     narrowed = replace(AGENT, folders=("Public",))
@@ -253,7 +257,7 @@ async def test_a_key_shows_no_text_of_a_folder_that_was_taken_from_its_caller(va
 async def test_one_key_at_the_same_time_is_one_write(vault: Vault):
     vault.put("A.md", "one\n")
     replies = await asyncio.gather(
-        *(vault.append("A.md", "two\n", key="k", request=b"1") for _ in range(10))
+        *(vault.append("A.md", "two\n", key="k", request_hash=b"1") for _ in range(10))
     )
     assert vault.bytes("A.md") == b"one\ntwo\n"
     assert sum(each.replayed for each in replies) == 9
@@ -447,7 +451,7 @@ async def test_a_deleted_note_is_in_the_trash(vault: Vault):
 
 async def test_the_log_has_no_content(vault: Vault):
     await vault.create("A.md", "secret canary\n", author=AGENT)
-    await vault.append("A.md", "secret bird\n", key="k", request=b"r")
+    await vault.append("A.md", "secret bird\n", key="k", request_hash=b"r")
     vault.writer._executor.log._connection.execute("PRAGMA wal_checkpoint")
     raw = b"".join(path.read_bytes() for path in vault.data.glob("writes.db*"))
     assert b"secret" not in raw

@@ -166,6 +166,7 @@ def make_write(
     `digest` is the hash of content that `request` does not have as text.
     """
     content = dump(replace(request, **_NOT_PART_OF_THE_REQUEST))  # type: ignore[arg-type]
+    identified = operation.encode() + b"\n" + content + digest
     return Write(
         operation=operation,
         right=right,
@@ -175,7 +176,7 @@ def make_write(
         hash_required=hash_required and not request.dry_run,
         dry_run=request.dry_run,
         key=request.idempotency_key,
-        request=blake2b(operation.encode() + b"\n" + content + digest, digest_size=16).digest(),
+        request_hash=blake2b(identified, digest_size=16).digest(),
         wait_ms=request.wait_ms,
         may_replan=may_replan,
     )
@@ -192,7 +193,7 @@ async def path_of(call: CallContext, path: str | None, note_id: str | None) -> s
     """
     if path is None:
         named = await call.vault.reader.read(resolve, note_id or "", roots=call.vault.root_paths)
-        # `resolve` returns the path of an agent: relative to its folder.
+        # `resolve` returns paths as an agent sees them: relative to its folder.
         path = call.vault.scope.in_vault(named.notes[0].path)
     if not call.caller.scope.contains(path):
         raise NotFound("NOTE_NOT_FOUND", "There is no such note.")

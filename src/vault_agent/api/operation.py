@@ -215,8 +215,8 @@ async def perform(operation: Operation[Sent, Got], call: CallContext, request: S
     if call.caller.is_named_agent and not operation.for_named_agents:
         raise NotFound("ROUTE_NOT_FOUND", "There is no such operation.", remedy="")
     if operation.needs == _WRITE:
-        call.vault.check_not_read_only()
-    if operation.needs is not None:
+        call.vault.check_writable()
+    elif operation.needs is not None:
         check_switch(operation.needs, call.vault.config)
     return await operation.run(call, await _with_note_ids(call, request))
 
@@ -235,7 +235,7 @@ def check_switch(setting: str, config: object) -> None:
 async def _with_note_ids(call: CallContext, request: Sent) -> Sent:
     """Return a request in which a note ID takes the place of each `id:X`.
 
-    The ID is that of the note with `id: X` in its frontmatter.
+    X is the property `id` in the frontmatter of that note.
 
     Raises:
         NotFound: `NOTE_NOT_FOUND`; `NOTE_AMBIGUOUS` with `details.notes` if several notes have X.

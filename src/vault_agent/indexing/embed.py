@@ -19,7 +19,7 @@ from vault_agent.errors import Unavailable
 from vault_agent.indexing.protocol import EmbeddingCounts
 from vault_agent.model.warning import Warning
 from vault_agent.models.run import embed_all
-from vault_agent.models.settings import document_input, vector_key
+from vault_agent.models.settings import chunk_input, vector_key
 from vault_agent.store.database import open_reader, translated
 from vault_agent.store.directory import IndexDirectory
 from vault_agent.store.index import notes as stored_notes
@@ -302,4 +302,4 @@ def _inputs(
 
 
 def _input(chunk: stored_notes.ChunkText, settings: EndpointSettings) -> str:
-    return document_input(settings.prefixes.document, chunk.title, chunk.heading_path, chunk.text)
+    return chunk_input(settings.prefixes.document, chunk.title, chunk.heading_path, chunk.text)

@@ -15,7 +15,7 @@ from vault_agent.text.names import escaped, fold, stem, unescaped
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from vault_agent.mcp.view import Run, View
+    from vault_agent.mcp.view import RunTool, View
     from vault_agent.model.graph import TagBranch
     from vault_agent.model.lists import ListedNote, ListedTask, NoteList, TaskList
 
@@ -150,4 +150,4 @@ def _head(count: int, total: int | None, word: str, cursor: str | None) -> str:
     return head if cursor is None else f"{head} · next: {cursor}"
 
 
-RUNS: Mapping[str, Run] = {"vault_list": list_entries, "task_list": _tasks}
+TOOLS: Mapping[str, RunTool] = {"vault_list": list_entries, "task_list": _tasks}

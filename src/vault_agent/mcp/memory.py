@@ -16,7 +16,7 @@ from vault_agent.text.names import escaped
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from vault_agent.mcp.view import Run, View
+    from vault_agent.mcp.view import RunTool, View
 
 NOTHING = "Nothing is recalled: no note is about this."
 _LEAST_TOKENS, _MOST_TOKENS = 100, 2_000
@@ -83,7 +83,7 @@ async def _promote(view: View, arguments: Mapping[str, Any]) -> str:
     return "\n".join([line, *warning_lines(reply.warnings)])
 
 
-RUNS: Mapping[str, Run] = {
+TOOLS: Mapping[str, RunTool] = {
     "get_agent_memory": _recalled,
     "generate_session_journal": _make,
     "promote_note_to_global": _promote,

@@ -16,7 +16,7 @@ from vault_agent.text.names import escaped, fold, unescaped
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from vault_agent.mcp.view import Run, View
+    from vault_agent.mcp.view import RunTool, View
     from vault_agent.model.names import NamedNotes
     from vault_agent.model.reading import NotePart
 
@@ -136,7 +136,7 @@ def _lines(lines: str | None) -> tuple[int, int | None]:
     return int(match[1]), last
 
 
-RUNS: Mapping[str, Run] = {"vault_read": read_note}
+TOOLS: Mapping[str, RunTool] = {"vault_read": read_note}
 
 
 async def frontmatter_json(view: View, path: str, key: str | None) -> str:

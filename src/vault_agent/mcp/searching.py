@@ -21,7 +21,7 @@ from vault_agent.text.names import fold, stem
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from vault_agent.mcp.view import Run, View
+    from vault_agent.mcp.view import RunTool, View
     from vault_agent.model.reply import Envelope
     from vault_agent.model.search import Answer, GrepAnswer, GrepLine, Hit
 
@@ -159,7 +159,7 @@ async def _context(view: View, arguments: Mapping[str, Any]) -> str:
     return "\n".join([section, *warning_lines(reply.warnings)])
 
 
-RUNS: Mapping[str, Run] = {
+TOOLS: Mapping[str, RunTool] = {
     "vault_search": search_notes,
     "vault_related": _related,
     "vault_context": _context,

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from vault_agent.mcp.exchange import Call
     from vault_agent.mcp.tool import Tool
-    from vault_agent.mcp.view import Run, Shown, View
+    from vault_agent.mcp.view import RunTool, Shown, View
     from vault_agent.model.jobs import Job
 
 NAME = "vault-agent"
@@ -173,7 +173,7 @@ def _text(text: str, *, is_error: bool) -> dict[str, Any]:
     return {**_COMPLETE, "content": [{"type": "text", "text": text}], "isError": is_error}
 
 
-async def _with_index(tool: Tool, run: Run, view: View, arguments: Mapping[str, Any]) -> Shown:
+async def _with_index(tool: Tool, run: RunTool, view: View, arguments: Mapping[str, Any]) -> Shown:
     """Run a tool. While a job makes its index, wait for it.
 
     A tool that writes runs once: it may have written before it needs the index.

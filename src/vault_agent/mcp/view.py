@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from vault_agent.vaults.open_vault import OpenVault
 
     Shown = str | dict[str, Any]
-    Run = Callable[["View", Mapping[str, Any]], Awaitable[Shown]]
+    RunTool = Callable[["View", Mapping[str, Any]], Awaitable[Shown]]
 
 
 STATES: Final = frozenset(

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from vault_agent.api.operation import Operation
-    from vault_agent.mcp.view import Run, View
+    from vault_agent.mcp.view import RunTool, View
     from vault_agent.model.reply import Envelope
     from vault_agent.model.writing import Written
 
@@ -66,7 +66,7 @@ async def perform_write(
         raise await _with_suggestions(view, str(body["path"])) from None
 
 
-def changes(operation: Operation[Any, Any]) -> Run:
+def changes(operation: Operation[Any, Any]) -> RunTool:
     """Return what runs a tool whose arguments are those of an operation that writes."""
 
     async def run(view: View, arguments: Mapping[str, Any]) -> str:
@@ -237,7 +237,7 @@ async def list_or_change_tags(view: View, arguments: Mapping[str, Any]) -> str:
     return await change(view, note_writes.write_tags, body)
 
 
-RUNS: Mapping[str, Run] = {
+TOOLS: Mapping[str, RunTool] = {
     "vault_write": _write,
     "vault_replace": changes(note_writes.write_replace),
     "vault_frontmatter": _frontmatter,

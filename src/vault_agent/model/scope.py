@@ -12,9 +12,9 @@ class Scope:
     """The files in `folders` of a vault except those in `deny`: all that exists for a caller.
 
     `folders` is () for the whole vault. `deny` has folders, and notes with or without their suffix.
-    Both are vault-relative, and compared as names are: without letter case. The paths that a
-    caller sends and gets are relative to `base_folder`, which hides nothing. It is `chosen_base` in
-    calls of the toolset of obsidian-vault-mcp, which name a folder.
+    Both are vault-relative, and compared as names are: without letter case. They alone decide what
+    the caller sees. `base_folder` decides how paths are written: what the caller sends and gets is
+    relative to it. The toolset of obsidian-vault-mcp sets `chosen_base`, to the folder of a call.
     """
 
     folders: tuple[str, ...] = ()

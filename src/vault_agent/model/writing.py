@@ -119,7 +119,7 @@ class Write:
         hash_required: whether `expected_hash` must be given.
         dry_run: check everything and return the diff, but write nothing.
         key: the idempotency key.
-        request: a digest of the whole request, to refuse another request with the same key.
+        request_hash: a digest of the whole request, to refuse another request with the same key.
         wait_ms: how long to wait until a search finds the change.
         may_replan: whether the edit means the same on another text. If so, and somebody changes the
             note meanwhile, the edit is planned anew, at most three times.
@@ -134,7 +134,7 @@ class Write:
     hash_required: bool = False
     dry_run: bool = False
     key: str | None = None
-    request: bytes = b""
+    request_hash: bytes = b""
     wait_ms: int = DEFAULT_WAIT_MS
     may_replan: bool = False
     by_server: bool = False

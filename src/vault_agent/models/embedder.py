@@ -72,7 +72,7 @@ _ATTENTION: Final = 20.0
 class Embedder(ModelClient):
     """Turns texts into comparable unit vectors. An asynchronous context manager.
 
-    Documents are exact inputs, as `settings.document_input` returns them. The prefix of a query is
+    Documents are exact inputs, as `settings.chunk_input` returns them. The prefix of a query is
     added here. Several tasks may embed documents at once.
 
     Most endpoints process one request at a time and in order. So while a user searches, requests

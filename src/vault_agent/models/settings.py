@@ -65,7 +65,7 @@ class EndpointSettings:
         )
 
 
-def document_input(prefix: str, title: str, heading_path: Iterable[str], text: str) -> str:
+def chunk_input(prefix: str, title: str, heading_path: Iterable[str], text: str) -> str:
     """Return the exact input of a chunk: prefix, title, heading path, text; at most 8,000 long.
 
     Where the prefix has a place for the title, the title stands there and nowhere else. A heading

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 from vault_agent.errors import InvalidRequest, Unavailable
 from vault_agent.model.modes import Mode, Reason
 from vault_agent.model.search import MAX_RANKED, RERANKED, Answer, Filters
-from vault_agent.models.settings import document_input
+from vault_agent.models.settings import chunk_input
 from vault_agent.search import lexical
 from vault_agent.search.every_word import search_every_word
 from vault_agent.search.hits import hits_of, shown_key, with_notes
@@ -372,7 +372,7 @@ def _passages(
     keys = [*map(shown_key, entries)]
     chunks = snapshot.query(stored_notes.chunks, keys)
     return [
-        document_input("", notes[entry.rowid].title, chunk.heading_path, chunk.text)
+        chunk_input("", notes[entry.rowid].title, chunk.heading_path, chunk.text)
         if (chunk := chunks.get(key)) is not None
         else notes[entry.rowid].title
         for entry, key in zip(entries, keys, strict=True)

@@ -16,7 +16,7 @@ import anyio
 from vault_agent.config.server_key import server_writes
 from vault_agent.config.settings import index_directory
 from vault_agent.config.vault_list import DEFAULT, Role
-from vault_agent.errors import Busy, Failed, Forbidden, VaultAgentError
+from vault_agent.errors import Busy, Failed, Forbidden, VaultAgentError, switched_off
 from vault_agent.indexing.protocol import IndexSpec, UpdateIndex
 from vault_agent.model.jobs import JobKind, JobState, Trigger
 from vault_agent.search.related import related
@@ -105,7 +105,7 @@ class OpenVault:
         self._registry = shared.registry
         self.reranker = shared.reranker
         self._rebuilt: int | None = None  # the damaged generation that was rebuilt
-        self._write_enabled_at_all = shared.write_enabled
+        self._is_writing_on = shared.write_enabled
         self.embedder = shared.embedder
         self.spec = core.spec
         self.identity = core.spec.identity
@@ -167,13 +167,18 @@ class OpenVault:
         self.root_paths = (core.spec.root, str(config.vault.root))  # resolved, as configured
         self.grep_turns = anyio.Semaphore(_GREPS)
 
-    def check_not_read_only(self) -> None:
-        """Raise Forbidden `VAULT_READ_ONLY` if writing is on, but this vault is closed to it.
+    def check_writable(self) -> None:
+        """Check that notes may be changed.
 
-        `config_of` and `config_of_default` turn `write.enabled` off for such a vault.
+        Raises:
+            Misconfigured: `FEATURE_DISABLED` if writing is off.
+            Forbidden: `VAULT_READ_ONLY` if only this vault is closed to it. `config_of` and
+                `config_of_default` turn `write.enabled` off in its settings then.
         """
-        if self.config.write.enabled or not self._write_enabled_at_all:
-            return  # `check_switch` tells that writing is off
+        if not self._is_writing_on:
+            raise switched_off("write.enabled")
+        if self.config.write.enabled:
+            return
         if self.name is not None:
             raise Forbidden("VAULT_READ_ONLY", "The notes of this vault are never changed.")
         # The default vault has no name, and is closed only without `write.folders`.

@@ -102,8 +102,8 @@ class Vaults:
         self._shared = shared
         self.default = default
         self.registry = shared.registry
-        self._hosted: dict[str, HostedVault] = {}  # by identity
-        self._agents: dict[str, HostedVault] = {}  # what agents see of the default vault, by name
+        self._registered: dict[str, HostedVault] = {}  # by identity
+        self._of_agents: dict[str, HostedVault] = {}  # what each sees of the default vault
 
     async def open(self, name: str | None = None) -> OpenVault:
         """Return a vault, opened if it was not.
@@ -140,18 +140,18 @@ class Vaults:
         """
         if scope == EVERYTHING:
             return self.default
-        hosted = self._agents.get(name)
+        hosted = self._of_agents.get(name)
         if hosted is None:
-            hosted = self._agents[name] = HostedVault(
+            hosted = self._of_agents[name] = HostedVault(
                 lambda: open_for_agent(self.default, self._shared, name, scope),
-                on_end=lambda: self._agents.pop(name),
+                on_end=lambda: self._of_agents.pop(name),
             )
         return await hosted.opened()
 
     def tell(self, identity: str, news: MemoryNews) -> None:
         """Add news to the stream of a vault, and to that of the default vault."""
         self.default.events.add(news)
-        hosted = self._hosted.get(identity)
+        hosted = self._registered.get(identity)
         if hosted is not None and hosted.vault is not None:
             hosted.vault.events.add(news)
 
@@ -163,7 +163,7 @@ class Vaults:
     @property
     def has_running_job(self) -> bool:
         """Whether an index job runs in any open vault."""
-        hosted = (*self._hosted.values(), *self._agents.values())
+        hosted = (*self._registered.values(), *self._of_agents.values())
         open_ones = (self.default, *(host.vault for host in hosted))
         return any(vault is not None and vault.jobs.running is not None for vault in open_ones)
 
@@ -192,7 +192,7 @@ class Vaults:
             identity = entry.identity
             if identity == self.default.identity:
                 continue
-            hosted = self._hosted.get(identity)
+            hosted = self._registered.get(identity)
             address = self.registry.unique(entry.address, identity)
             vault = hosted.vault if hosted is not None else None
             opening = hosted is not None
@@ -201,7 +201,7 @@ class Vaults:
 
     async def close(self) -> None:
         """Close the registered vaults, and those of agents."""
-        hosted = (*self._hosted.values(), *self._agents.values())
+        hosted = (*self._registered.values(), *self._of_agents.values())
         await asyncio.gather(*(vault.close() for vault in hosted))
 
     async def _open(self, entry: Registered) -> OpenVault:
@@ -210,24 +210,24 @@ class Vaults:
 
         def require_trust() -> None:
             # The index of an open vault is read also while the folder is missing.
-            if identity not in self._hosted or is_folder(entry.root):
+            if identity not in self._registered or is_folder(entry.root):
                 self.registry.require_trust(entry)
 
         await in_thread(require_trust)
         listed = {registered.identity for registered in self.registry.entries()}
-        for unlisted in self._hosted.keys() - listed:
-            if (hosted := self._hosted.get(unlisted)) is not None:
+        for unlisted in self._registered.keys() - listed:
+            if (hosted := self._registered.get(unlisted)) is not None:
                 await hosted.close()  # a vault that was moved takes its index along
-        hosted = self._hosted.get(identity)
+        hosted = self._registered.get(identity)
         if hosted is None:
-            hosted = self._hosted[identity] = HostedVault(
+            hosted = self._registered[identity] = HostedVault(
                 lambda: open_vault(
                     config_of(self._config, entry),
                     self._shared,
                     entry=entry,
                     indexer=self.default.indexer,
                 ),
-                on_end=lambda: self._hosted.pop(identity),
+                on_end=lambda: self._registered.pop(identity),
             )
         return await hosted.opened()
 

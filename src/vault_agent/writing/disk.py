@@ -53,7 +53,7 @@ class Disk:
 
     # --- reading --------------------------------------------------------------------------------
 
-    def find(self, root: VaultRoot, path: str, *, edits: bool) -> FileBytes:
+    def read_to_change(self, root: VaultRoot, path: str, *, edits: bool) -> FileBytes:
         """Read a file and check that it can be edited, or without `edits` moved or removed.
 
         Raises:
@@ -66,7 +66,7 @@ class Disk:
             return file
 
     def check(self, root: VaultRoot, path: str, *, edits: bool) -> None:
-        """Check without reading a file what `find` checks. Raises as `find`."""
+        """Check without reading a file what `read_to_change` checks. Raises as `read_to_change`."""
         with at(root, path) as (folder, name):
             _check_writable(folder, name, folder.stat(name), edits=edits)
 

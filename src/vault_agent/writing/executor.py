@@ -155,7 +155,7 @@ class WriteExecutor:
         earlier = self.log.with_key(write.author.name, write.key or "")
         if earlier is None:
             return None
-        if earlier.request != write.request:
+        if earlier.request != write.request_hash:
             raise InvalidRequest("IDEMPOTENCY_KEY_REUSED", "This key was used for another request.")
         reply = replies.load_reply(earlier.reply)
         change = earlier.changes[0]
@@ -167,17 +167,17 @@ class WriteExecutor:
         text, cut = replies.diff([(reply.path, texts[0], texts[1])])
         return replace(reply, diff=text, diff_truncated=cut)
 
-    def find(self, root: VaultRoot, path: str, write: Write, *, edits: bool) -> bytes:
+    def read_to_change(self, root: VaultRoot, path: str, write: Write, *, edits: bool) -> bytes:
         """Read a file that is to be changed.
 
-        Raises as `Disk.find`, `check_hash`, and `NoteBusy` while somebody changes it.
+        Raises as `Disk.read_to_change`, `check_hash`, and `NoteBusy` while somebody changes it.
         """
-        file = self.disk.find(root, path, edits=edits)
+        file = self.disk.read_to_change(root, path, edits=edits)
         self._check_file(write, path, content_hash(file.data), file.stat)
         return file.data
 
-    def find_hash(self, root: VaultRoot, path: str, write: Write) -> FileHash:
-        """Hash a file that is to be moved to the trash. Raises as `find`."""
+    def hash_to_remove(self, root: VaultRoot, path: str, write: Write) -> FileHash:
+        """Hash a file that is to be moved to the trash. Raises as `read_to_change`."""
         self.disk.check(root, path, edits=False)
         file = hash_file(root, path)
         self._check_file(write, path, file.digest, file.stat)
@@ -226,7 +226,7 @@ class WriteExecutor:
                 write_id=reply.write_id,
                 reply=replies.dump_reply(reply),
                 key=write.key,
-                request=write.request if write.key is not None else None,
+                request=write.request_hash if write.key is not None else None,
                 undoes=undoes,
                 folders=tuple(made),
             )
@@ -320,7 +320,7 @@ class WriteExecutor:
         """Give a note the text that an editor has saved, with our edits. See `Linger.look`."""
         logged = lingering.logged
         path = lingering.change.path
-        if now is None or self.disk.find(root, path, edits=True).data != now:
+        if now is None or self.disk.read_to_change(root, path, edits=True).data != now:
             raise Changed
         change = VaultChange.edit(path, now, new)
         again = new_write(logged.agent, logged.client, logged.operation, (change,))

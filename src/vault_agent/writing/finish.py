@@ -200,7 +200,7 @@ class Finisher:
     ) -> VaultChange | None:
         for _ in range(_TRIES):
             try:
-                now = self._disk.find(root, change.path, edits=True).data
+                now = self._disk.read_to_change(root, change.path, edits=True).data
             except Forbidden:  # read-only by now
                 return None
             if now == change.after:

@@ -86,7 +86,7 @@ class WriteSteps:
         """Return the bytes of a file."""
         with self._executor.opened(write) as (root, _):
             self._executor.permission.check_path(write.author, path)
-            return self._executor.disk.find(root, path, edits=True).data
+            return self._executor.disk.read_to_change(root, path, edits=True).data
 
     def read_to_plan(self, path: str, write: Write, more_than: int) -> bytes | None:
         """Return the bytes of a note that has more than `more_than` bytes, or None.
@@ -101,14 +101,14 @@ class WriteSteps:
             status = root.status(path)
             if status is None or status.st_size <= more_than:
                 return None
-            return self._executor.find(root, path, write, edits=True)
+            return self._executor.read_to_change(root, path, write, edits=True)
 
     def edit(self, path: str, write: Write, plan: Plan, root: VaultRoot) -> Done:
         """Edit a note. Raises `Changed` or `NoteBusy` if another try may succeed."""
         self._executor.permission.check_path(write.author, path)
         if not is_note(path):
             raise missing()
-        before = self._executor.find(root, path, write, edits=True)
+        before = self._executor.read_to_change(root, path, write, edits=True)
         if all(mark.search(before) for mark in _MARKS):
             raise Conflict("NOTE_IN_CONFLICT", "The note has the marks of a conflict of git.")
         if self._executor.limits.sets_updated and not write.by_server:
@@ -155,14 +155,14 @@ class WriteSteps:
         self._executor.permission.check_path(write.author, path)
         if permanent:
             _check_kept(root, path)
-            before = self._executor.find(root, path, write, edits=False)
+            before = self._executor.read_to_change(root, path, write, edits=False)
             change = VaultChange.remove(path, before)
             return self._log_and_apply(root, write, path, [change])
         target = self._free_in_trash(root, path)
         if write.author.is_owner and folder_exists(root, path):
             move = VaultChange.move(path, target)
             return self._log_and_apply(root, write, path, [move], trash_path=target)
-        file = self._executor.find_hash(root, path, write)
+        file = self._executor.hash_to_remove(root, path, write)
         move = VaultChange.move(path, target, file.digest, file.stat.st_size)
         text = self._executor.disk.read(root, path) if is_note(path) else None  # for its diff
         gone = replace(move, before=text, hash_after=None)

@@ -14,14 +14,14 @@ from vault_agent.mcp.toolsets import agentiso, co_cli, obsidian_vault_mcp, synk
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from vault_agent.mcp.view import Run
+    from vault_agent.mcp.view import RunTool
 
 
-TOOLSETS: Mapping[str, Mapping[str, Run]] = {
-    OWN: {**searching.RUNS, **reading.RUNS, **listing.RUNS, **memory.RUNS, **writing.RUNS},
-    "agentiso": agentiso.RUNS,
-    "obsidian-vault-mcp": obsidian_vault_mcp.RUNS,
-    "synk": {**synk.RUNS, **memory.RUNS},
-    "co-cli": co_cli.RUNS,
+TOOLSETS: Mapping[str, Mapping[str, RunTool]] = {
+    OWN: {**searching.TOOLS, **reading.TOOLS, **listing.TOOLS, **memory.TOOLS, **writing.TOOLS},
+    "agentiso": agentiso.TOOLS,
+    "obsidian-vault-mcp": obsidian_vault_mcp.TOOLS,
+    "synk": {**synk.TOOLS, **memory.TOOLS},
+    "co-cli": co_cli.TOOLS,
 }
 """What runs the tools of each toolset, by the value of `mcp.toolset` and the name of the tool."""

@@ -35,10 +35,10 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from vault_agent.api.operation import Operation
-    from vault_agent.mcp.view import Run, Shown, View
+    from vault_agent.mcp.view import RunTool, Shown, View
 
 
-def _as(name: str, own_run: Run, **names: str) -> Run:
+def _as(name: str, own_function: RunTool, **names: str) -> RunTool:
     """Return what runs a tool of ours. `names` gives the names that its arguments have here."""
     tool = own_tool(name)
 
@@ -49,7 +49,7 @@ def _as(name: str, own_run: Run, **names: str) -> Run:
             renamed["tags"] = [renamed["tags"]]
         if "match" in renamed:
             renamed["match"] = "regex" if renamed["match"] else "best"
-        return await own_run(view, check(tool, renamed))
+        return await own_function(view, check(tool, renamed))
 
     return run
 
@@ -103,7 +103,7 @@ async def _write(view: View, arguments: Mapping[str, Any]) -> str:
     return await change(view, note_writes.write_note, arguments)
 
 
-def _changes_now(operation: Operation[Any, Any], **more: Any) -> Run:
+def _changes_now(operation: Operation[Any, Any], **more: Any) -> RunTool:
     """Return what runs a tool that changes a note as it is at the moment of the call."""
 
     async def run(view: View, arguments: Mapping[str, Any]) -> str:
@@ -113,7 +113,7 @@ def _changes_now(operation: Operation[Any, Any], **more: Any) -> Run:
     return run
 
 
-RUNS: Mapping[str, Run] = {
+TOOLS: Mapping[str, RunTool] = {
     "vault_read": _read,
     "vault_search": _as(
         "vault_search",

@@ -20,7 +20,7 @@ from vault_agent.mcp.toolsets.whole import part_of, whole_note
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from vault_agent.mcp.view import Run, Shown, View
+    from vault_agent.mcp.view import RunTool, Shown, View
     from vault_agent.model.lists import NoteList
     from vault_agent.model.reply import Envelope
 
@@ -89,4 +89,4 @@ async def _read(view: View, arguments: Mapping[str, Any]) -> str:
     return "\n".join([*text, *warning_lines(whole.warnings)])
 
 
-RUNS: Mapping[str, Run] = {"search_notes": _search, "list_notes": _list, "read_note": _read}
+TOOLS: Mapping[str, RunTool] = {"search_notes": _search, "list_notes": _list, "read_note": _read}

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from vault_agent.api.operation import Operation
-    from vault_agent.mcp.view import Run, Shown, View
+    from vault_agent.mcp.view import RunTool, Shown, View
     from vault_agent.model.reply import Envelope
 
 _LINES = 200
@@ -125,7 +125,7 @@ async def _delete(view: View, arguments: Mapping[str, Any]) -> Shown:
     return {"deleted": True, **write_warnings(reply)}
 
 
-def _writes(operation: Operation[Any, Any], *members: str, **more: Any) -> Run:
+def _writes(operation: Operation[Any, Any], *members: str, **more: Any) -> RunTool:
     """Return what runs a tool whose other arguments are those of an operation that writes.
 
     The reply has the path of the note, and these members of what was written.
@@ -187,7 +187,7 @@ def _warnings(reply: Envelope[Any]) -> list[str]:
 _NOT_SEARCHED = "The frontmatter is not searched."
 
 
-RUNS: Mapping[str, Run] = {
+TOOLS: Mapping[str, RunTool] = {
     "note_read": _read,
     "vault_search": _search,
     "task_list": _tasks,

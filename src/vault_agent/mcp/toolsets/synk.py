@@ -25,7 +25,7 @@ from vault_agent.text.names import escaped
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from vault_agent.mcp.view import Run, Shown, View
+    from vault_agent.mcp.view import RunTool, Shown, View
     from vault_agent.model.lists import ListedNote
     from vault_agent.model.names import NamedNote
 
@@ -231,7 +231,7 @@ def _texts(value: Any) -> list[str]:
     return [escaped(str(item)) for item in values if item not in (None, "")]
 
 
-RUNS: Mapping[str, Run] = {
+TOOLS: Mapping[str, RunTool] = {
     "list_vault_notes": _list,
     "get_vault_note": _get,
     "search_vault": _search,
