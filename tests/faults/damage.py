@@ -108,7 +108,7 @@ async def _answers(snapshot: Snapshot) -> list[Any]:
                 sorted(candidates.body),
                 sorted(candidates.text.items()),
                 sorted(candidates.headed),
-                sorted(candidates.whole),
+                sorted(candidates.all_words),
             )
         )
     return found

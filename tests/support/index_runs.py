@@ -137,7 +137,7 @@ class Vault:
             texts = KeptTexts(self.directory.texts)
             waiting = waiting_attachments(self.spec())
             read = tuple(path for path in waiting if keep_text(root, path, texts))
-        stored = await self._run(paths=read, with_attachments=True)
+        stored = await self._run(paths=read, indexes_attachments=True)
         sweep_texts(self.spec())
         return replace(run, summary=replace(run.summary, chunks=stored.summary.chunks))
 

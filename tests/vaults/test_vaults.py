@@ -162,7 +162,7 @@ async def test_a_vault_that_left_the_list_is_closed_when_another_is_opened(world
         forget_vault("project:app", world.registry)
         assert await paths(app, "project:other", "quinces") == ["a.md"]
         (hosted,) = app.vaults._registered.values()
-        assert hosted.vault.address == "project:other"
+        assert hosted.vault.full_name == "project:other"
 
 
 async def test_an_open_vault_whose_folder_another_project_took_is_refused(world: RegisteredVaults):

@@ -39,7 +39,7 @@ def files(world: RegisteredVaults) -> set[str]:
 
 async def refused(vault: OpenVault) -> None:
     with pytest.raises(Forbidden) as caught:
-        _ = vault.write_access.own_writer
+        _ = vault.write_access.server_writer
     assert caught.value.code == "VAULT_READ_ONLY"
 
 
@@ -53,7 +53,7 @@ async def test_it_writes_where_writing_operations_stay_refused(world: Registered
     async with world.app(**ON) as app:
         for name in WRITABLE:
             vault = await app.vaults.open(name)
-            own = vault.write_access.own_writer
+            own = vault.write_access.server_writer
             await own.ready()
             made = await own.create("notes/Own.md", OWN, b"# Own\n")
             assert made.undoable
@@ -94,8 +94,8 @@ async def test_the_folders_and_rights_of_the_default_vault_do_not_limit_it(world
     write = {"enabled": True, "folders": ["Inbox"], "allow": ["append"]}
     async with world.app(**ON, write=write) as app:
         vault = await app.vaults.open("global")
-        await vault.write_access.own_writer.ready()
-        await vault.write_access.own_writer.create("patterns/Own.md", OWN, b"# Own\n")
+        await vault.write_access.server_writer.ready()
+        await vault.write_access.server_writer.create("patterns/Own.md", OWN, b"# Own\n")
 
 
 def test_its_switches_need_a_key_as_writing_does(world: RegisteredVaults, tmp_path: Path):

@@ -24,6 +24,7 @@ from vault_agent.errors import (
     VaultAgentError,
 )
 from vault_agent.markdown.address import PartAddress
+from vault_agent.model.scope import Scope
 from vault_agent.model.writing import Author, Right, WriteLimits
 from vault_agent.text.names import TEMP_FOLDER
 from vault_agent.writing import write_steps
@@ -283,7 +284,7 @@ async def test_the_scope_of_a_caller_limits_the_notes_that_change(vault: Vault):
     vault.put("a/Old.md", "")
     vault.put("b/B.md", "[[Old]]")
     before = vault.tree()
-    agent = Author("agent", folders=("a",))
+    agent = Author("agent", scope=Scope(("a",)))
     with pytest.raises(Forbidden, match="LINKS_OUTSIDE_SCOPE"):
         await vault.move("a/Old.md", "a/New", author=agent)
     for to, code in (("b/Old", "WRITE_OUTSIDE_SCOPE"), ("../Old", "PATH_OUTSIDE_VAULT")):
@@ -299,7 +300,7 @@ async def test_a_move_spells_out_no_path_outside_the_folders_of_a_caller(vault: 
     vault.put("b/Plan.md", "")
     before = put(vault, Old="", Probe="[[Plan]] ![[b/Plan]]")
     with pytest.raises(Forbidden, match="LINKS_OUTSIDE_SCOPE"):
-        await vault.move("Old.md", "Plan", author=Author("agent", deny=("b",)))
+        await vault.move("Old.md", "Plan", author=Author("agent", scope=Scope(deny=("b",))))
     assert vault.tree() == {**before, "b/Plan.md": b""}
 
 
@@ -311,7 +312,7 @@ async def test_a_move_to_a_denied_note_is_refused_alike_whether_it_is_there(
     vault.put("a/Old.md", "")
     vault.put("a/in/Old.md" if taken else "a/in/Other.md", "secret")
     with pytest.raises(Forbidden, match="WRITE_OUTSIDE_SCOPE"):
-        await vault.move("a/Old.md", to, author=Author("agent", deny=("a/in/Old.md",)))
+        await vault.move("a/Old.md", to, author=Author("agent", scope=Scope(deny=("a/in/Old.md",))))
 
 
 async def test_a_caller_learns_nothing_of_notes_outside_its_folders(vault: Vault):
@@ -320,7 +321,7 @@ async def test_a_caller_learns_nothing_of_notes_outside_its_folders(vault: Vault
     vault.put(
         "b/Board.canvas", '{"nodes": [{"type": "file", "file": "a/Old.md", "subpath": "#Log"}]}'
     )
-    agent = Author("agent", folders=("a",))
+    agent = Author("agent", scope=Scope(("a",)))
     with pytest.raises(Forbidden, match="WRITE_OUTSIDE_SCOPE"):
         await vault.move("a/Old.md", "b/secret", author=agent)  # not NAME_COLLISION
     with pytest.raises(Forbidden, match="WRITE_OUTSIDE_SCOPE"):
@@ -347,7 +348,7 @@ async def test_an_agent_moves_no_folder_for_it_may_hold_what_it_does_not_see(vau
     vault.put("a/in/Seen.md", "")
     vault.put("a/in/private/Secret.md", "")
     before = vault.tree()
-    agent = Author("agent", folders=("a",), deny=("a/in/private",))
+    agent = Author("agent", scope=Scope(("a",), ("a/in/private",)))
     for folder in ("a/in", "a/none"):
         with pytest.raises(NotFound, match="NOTE_NOT_FOUND"):
             await vault.move(folder, "a/moved", author=agent)
@@ -577,7 +578,7 @@ async def test_the_owner_does_everything_in_the_folders_and_an_agent_what_it_may
 
 
 @posix("hard links across folders")
-@pytest.mark.parametrize("author", [Author("agent", folders=("a",)), Author("")])
+@pytest.mark.parametrize("author", [Author("agent", scope=Scope(("a",))), Author("")])
 async def test_nobody_changes_a_file_that_has_another_name(
     vault: Vault, tmp_path: Path, author: Author
 ):

@@ -10,6 +10,7 @@ from tests.support.waiting import eventually_async
 from tests.writing.opened import QUIET, Vault, lingering, move, write
 
 from vault_agent.errors import Conflict, Forbidden, NotFound
+from vault_agent.model.scope import Scope
 from vault_agent.model.writing import Author, Right, VaultChange, WriteState
 from vault_agent.text.names import TEMP_FOLDER
 from vault_agent.writing.disk import Disk
@@ -48,7 +49,7 @@ async def test_undo_tells_nothing_of_a_note_that_was_denied_since(vault: Vault, 
     await vault.create("A.md", "one\n", author=AGENT)
     vault.put("A.md", since)
     with pytest.raises(Forbidden, match="WRITE_OUTSIDE_SCOPE"):
-        await vault.undo(author=replace(AGENT, deny=("A.md",)))
+        await vault.undo(author=replace(AGENT, scope=Scope(deny=("A.md",))))
 
 
 async def test_undo_goes_back_write_by_write(vault: Vault):

@@ -28,6 +28,7 @@ from vault_agent.errors import (
     TooLarge,
 )
 from vault_agent.model.identifiers import content_hash
+from vault_agent.model.scope import Scope
 from vault_agent.model.writing import Author, Right, WriteLimits, WriteState
 from vault_agent.writing import notes
 from vault_agent.writing.vault_writer import VaultWriter
@@ -170,7 +171,7 @@ async def test_an_agent_learns_no_exclusion_outside_its_folders(tmp_path: Path):
     async with vault.opened():
         for path in ("private/A.md", "dist/A.md", "plain/A.md"):
             with pytest.raises(Forbidden, match="outside the folders that may be written"):
-                await vault.create(path, "x", author=replace(AGENT, folders=("claude",)))
+                await vault.create(path, "x", author=replace(AGENT, scope=Scope(("claude",))))
 
 
 @pytest.mark.parametrize("limits", [replace(QUIET, folders=("claude", "Shared"))])
@@ -181,7 +182,7 @@ async def test_only_the_folders_of_the_settings_and_the_agent_are_written(vault:
     with pytest.raises(Forbidden, match="WRITE_OUTSIDE_SCOPE"):
         await vault.create("claudette/A.md", "x")
     await vault.create("Claude/A.md", "x")
-    narrow = replace(AGENT, folders=("claude",), deny=("claude/Diary",))
+    narrow = replace(AGENT, scope=Scope(("claude",), ("claude/Diary",)))
     await vault.append("Claude/A.md", "y", author=narrow)
     for path in ("Shared/A.md", "claude/diary.md", "claude/Diary/A.md"):
         with pytest.raises(Forbidden, match="WRITE_OUTSIDE_SCOPE"):
@@ -249,7 +250,7 @@ async def test_a_key_shows_no_text_of_a_folder_that_was_taken_from_its_caller(va
     told = {"key": "k", "request_hash": b"1"}
     first = await vault.append("Private/A.md", "two\n", author=AGENT, **told)
     assert "+two" in first.diff
-    narrowed = replace(AGENT, folders=("Public",))
+    narrowed = replace(AGENT, scope=Scope(("Public",)))
     again = await vault.append("Private/A.md", "two\n", author=narrowed, **told)
     assert (again.replayed, again.write_id, again.diff) == (True, first.write_id, "")
 

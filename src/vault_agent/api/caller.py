@@ -54,8 +54,7 @@ class Caller:
         return Author(
             name=self.name if self.is_named_agent else "",
             client=self.client,
-            folders=self.scope.folders or None,  # a scope without folders is the whole vault
-            deny=self.scope.deny,
+            scope=self.scope,
             rights=self.rights,
         )
 

@@ -20,7 +20,7 @@ from vault_agent.model.memory import (
 )
 from vault_agent.model.sent import Length
 from vault_agent.model.writing import Author
-from vault_agent.vaults.shared import project_address
+from vault_agent.vaults.shared import project_full_name
 
 if TYPE_CHECKING:
     from vault_agent.api.caller import Caller
@@ -41,12 +41,12 @@ async def _in_project(call: CallContext, project: str | None) -> CallContext:
     Raises:
         NotFound: `VAULT_UNKNOWN` if there is no such project, or the caller is a named agent.
     """
-    address = project and project_address(project)
-    if address in (None, call.vault.address):
+    full_name = project and project_full_name(project)
+    if full_name in (None, call.vault.full_name):
         return call
     if call.caller.is_named_agent:
         raise NotFound("VAULT_UNKNOWN", "There is no project of this name.", remedy="")
-    return replace(call, vault=await call.app.vaults.open(address))
+    return replace(call, vault=await call.app.vaults.open(full_name))
 
 
 async def _recalled(call: CallContext, request: RecallQuery) -> Recalled:

@@ -185,7 +185,7 @@ def make_write(
 async def path_of(call: CallContext, path: str | None, note_id: str | None) -> str:
     """Return the path of a note in the vault: `path`, or that of the note ID.
 
-    `mcp/` has turned the path of an agent, relative to its folder, into one of the vault before.
+    An agent's path is one of the vault already: `mcp/` has made it of one relative to its folder.
     The note must be in the caller's scope, because the write goes to the owner's vault.
 
     Raises:

@@ -188,8 +188,8 @@ def project_and_vault(session: Session, app: App) -> tuple[str | None, str]:
     entry = app.vaults.entry(session.vault)
     if entry is None:
         return None, session.vault
-    project = entry.name if entry.address.startswith("project:") else None
-    return project, app.vaults.registry.unique(entry.address, entry.identity)
+    project = entry.name if entry.full_name.startswith("project:") else None
+    return project, app.vaults.registry.unique(entry.full_name, entry.identity)
 
 
 def show_journal(session: Session, app: App) -> ShownJournal:

@@ -208,7 +208,9 @@ def _register(report: Report, project: Project) -> None:
     entry = add_vault(entry_of(project))
     if project.is_ours and not had_settings:
         report.add(f"wrote {settings}", f"delete {settings}")
-    report.add(f"registered it as {entry.address}", f"vault-agent vaults forget {entry.address}")
+    report.add(
+        f"registered it as {entry.full_name}", f"vault-agent vaults forget {entry.full_name}"
+    )
 
 
 def _ignore(report: Report, project: Project, line: str) -> None:

@@ -141,9 +141,9 @@ def all_vaults() -> tuple[str, ...]:
 
 
 def name_of(entry: Registered, entries: tuple[Registered, ...]) -> str:
-    """Return what requests call a vault: its address, or its identity if others share that."""
-    same = [other for other in entries if other.address == entry.address]
-    return entry.address if len(same) == 1 else entry.identity
+    """Return what requests call a vault: its full name, or its identity if others share that."""
+    same = [other for other in entries if other.full_name == entry.full_name]
+    return entry.full_name if len(same) == 1 else entry.identity
 
 
 def root_of(name: str | None) -> Path | None:

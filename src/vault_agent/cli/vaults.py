@@ -251,7 +251,7 @@ def add(invocation: Invocation, folder: Path | None, name: str | None, yes: bool
     if invocation.json:
         envelope({"added": _row(entry)})
         return None
-    tell(f"{clean(entry.address)} is {'on the list already' if same else 'added'}.")
+    tell(f"{clean(entry.full_name)} is {'on the list already' if same else 'added'}.")
     _tell_next(entry, applied)
     return None
 
@@ -264,8 +264,8 @@ def _why_not(
         return "This name has a meaning already. Use another --name."
     for vault in entries:
         if vault.root == root and vault.role is not Role.OTHER:
-            return f"This folder is the vault {vault.address} already."
-        if vault.root != root and vault.address == name:
+            return f"This folder is the vault {vault.full_name} already."
+        if vault.root != root and vault.full_name == name:
             return f"{in_home(vault.root)} has this name. Use another --name, or forget that vault."
     if root == vault_root(layers):
         return "This folder is the default vault already: vault.root."
@@ -302,10 +302,10 @@ def _allow(invocation: Invocation, project: Project, *, yes: bool) -> int | None
     entry = add_vault(entry_of(project))
     applied = _turn_on(invocation)
     if invocation.json:
-        row = {"name": entry.address, "path": str(entry.root), "notes": number}
+        row = {"name": entry.full_name, "path": str(entry.root), "notes": number}
         envelope({**row, "added": not is_known})
         return None
-    tell(f"{clean(entry.address)} is allowed{' already' if is_known else ''}.")
+    tell(f"{clean(entry.full_name)} is allowed{' already' if is_known else ''}.")
     _tell_next(entry, applied)
     return None
 
@@ -347,7 +347,7 @@ def forget(invocation: Invocation, name: str, yes: bool) -> int | None:
     if invocation.json:
         envelope({"forgotten": _row(forgotten)})
         return None
-    tell(f"{clean(forgotten.address)} is forgotten. Its notes are where they were.")
+    tell(f"{clean(forgotten.full_name)} is forgotten. Its notes are where they were.")
     for index in indexes:
         if index.vault == forgotten.root:
             tell(f"Its index stays. To remove it: vault-agent vaults forget {index.name}")
@@ -359,9 +359,9 @@ def problems() -> Iterator[tuple[str, str]]:
     entries = read_registry()
     for entry in entries:
         if (problem := _problem(entry)) is not None:
-            yield entry.address, problem
-        if name_of(entry, entries) != entry.address:
-            yield entry.address, "Several vaults have this name. Forget one."
+            yield entry.full_name, problem
+        if name_of(entry, entries) != entry.full_name:
+            yield entry.full_name, "Several vaults have this name. Forget one."
     try:
         project = find_project()
     except Forbidden as refusal:
@@ -376,7 +376,7 @@ def _problem(entry: Registered) -> str | None:
     if state == "missing":
         return (
             "The folder is missing. If it was moved, run `vault-agent vaults add` in its new place:"
-            f" the index is kept. If it is gone, run `vault-agent vaults forget {entry.address}`."
+            f" the index is kept. If it is gone, run `vault-agent vaults forget {entry.full_name}`."
         )
     if state == "not trusted":
         return "Another vault is in the folder now. Run `vault-agent vaults add` there to allow it."
@@ -391,7 +391,7 @@ def _state(entry: Registered) -> str:
 
 def _row(entry: Registered) -> dict[str, str | None]:
     return {
-        "name": entry.address,
+        "name": entry.full_name,
         "role": entry.role.value,
         "identity": entry.identity,
         "path": str(entry.root),

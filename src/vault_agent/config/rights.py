@@ -29,11 +29,11 @@ def allowed_rights(
         seen: the `folders` of the agent; () for the whole vault.
         write: the `write` of the agent.
     """
-    open_folders = [fold("" if folder == "." else folder) for folder in writable]
+    writable_folders = [fold("" if folder == "." else folder) for folder in writable]
     if not any(
         lies_in(mine, folder) or lies_in(folder, mine)
         for mine in map(fold, seen or ("",))
-        for folder in open_folders
+        for folder in writable_folders
     ):
         return frozenset()
     return frozenset(map(Right, allow)) & frozenset(map(Right, write))

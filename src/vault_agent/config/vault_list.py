@@ -56,7 +56,7 @@ class Registered(NamedTuple):
         return vault_identity(self.root)
 
     @property
-    def address(self) -> str:
+    def full_name(self) -> str:
         """What requests and commands call it: `project:NAME`, `global` or its name."""
         if self.role is Role.PROJECT:
             return PROJECT + self.name
@@ -74,7 +74,7 @@ class Registered(NamedTuple):
 
     def answers_to(self, name: str) -> bool:
         """Whether a request that names a vault so means this one."""
-        return name in (self.address, self.name, self.identity)
+        return name in (self.full_name, self.name, self.identity)
 
 
 def registry_path() -> Path:
@@ -125,7 +125,7 @@ def forget_vault(name: str, path: Path | None = None) -> Registered:
     named = [entry for entry in entries if entry.root == folder]
     named = named or [entry for entry in entries if entry.answers_to(name)]
     if not named:
-        raise unknown_vault(name, (entry.address for entry in entries))
+        raise unknown_vault(name, (entry.full_name for entry in entries))
     if len(named) > 1:
         raise Misconfigured("CONFIG_INVALID", "Several vaults have this name. Name a folder.")
     (forgotten,) = named
@@ -133,11 +133,11 @@ def forget_vault(name: str, path: Path | None = None) -> Registered:
     return forgotten
 
 
-def unknown_vault(name: str, addresses: Iterable[str]) -> NotFound:
-    """Return the error for a name that is not in the list, with the address most like it."""
+def unknown_vault(name: str, full_names: Iterable[str]) -> NotFound:
+    """Return the error for a name that is not in the list, with the one most like it."""
     from difflib import get_close_matches  # seldom needed
 
-    vaults = sorted(set(addresses))
+    vaults = sorted(set(full_names))
     folded = {vault.casefold(): vault for vault in vaults}
     near = get_close_matches(name.casefold(), folded, n=1, cutoff=0.7)
     hint = f' Did you mean "{folded[near[0]]}"?' if near else ""

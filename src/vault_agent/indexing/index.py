@@ -164,7 +164,7 @@ class _IndexRun:
         self._affected: set[str] = set()  # names whose links must be resolved again
         self._fresh: list[int] = []  # rowids of notes read in this run
         self._forgotten: list[int] = []  # rowids of notes and documents that were removed
-        self._loses_documents = False
+        self._loses_attachments = False
         self._repeated: frozenset[str] = frozenset()  # lines that many notes have
         self._added = self._changed = self._renamed = self._gone = 0
 
@@ -204,7 +204,7 @@ class _IndexRun:
             meta.generation,
             meta.revision,
             note_ids=tuple(identify(path) for path in itertools.islice(touched, MAX_NOTE_IDS)),
-            attachments_due=self._loses_documents
+            attachments_due=self._loses_attachments
             or any(unread and not is_note(path) for path, (_, unread) in self._left_out.items()),
         )
 
@@ -286,7 +286,7 @@ class _IndexRun:
     async def _store_files(self, target: _Target) -> None:
         to_read = [entry for entry in self._changes.to_read if is_note(entry.path)]
         others = [entry for entry in self._changes.to_read if not is_note(entry.path)]
-        if self._request.with_attachments or self._request.rebuild:
+        if self._request.indexes_attachments or self._request.rebuild:
             to_read += others
         else:  # attachments may take long to read: a later run takes them, so notes do not wait
             self._left_out |= {entry.path: (entry, True) for entry in others}
@@ -368,7 +368,7 @@ class _IndexRun:
 
     async def _forget(self, target: _Target, paths: Sequence[str]) -> None:
         self._touched += filter(is_note, paths)
-        self._loses_documents = self._loses_documents or not all(map(is_note, paths))
+        self._loses_attachments = self._loses_attachments or not all(map(is_note, paths))
         rowids = [self._indexed[path].rowid for path in paths]
         self._forgotten += rowids
         names: list[tuple[int, int]] = []

@@ -37,7 +37,7 @@ class UpdateIndex:
     rebuild: bool = False
     # Whether the watch has started the run. If so, unread files are tried again only if changed.
     by_watch: bool = False
-    with_attachments: bool = False  # whether attachments are indexed too, with their kept texts
+    indexes_attachments: bool = False  # those whose texts `ReadAttachments` has kept
 
 
 @dataclass(frozen=True, slots=True)

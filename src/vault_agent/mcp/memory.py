@@ -31,7 +31,7 @@ async def latest_memory(view: View, project: str) -> str:
         VaultAgentError: as the operation `memory`.
     """
     body: dict[str, Any] = {"start": True}
-    if project not in (view.vault.address, view.vault.address.removeprefix(PROJECT)):
+    if project not in (view.vault.full_name, view.vault.full_name.removeprefix(PROJECT)):
         if view.caller.is_named_agent:
             raise NotFound("VAULT_UNKNOWN", "There is no project of this name.", remedy="")
         body["project"] = project

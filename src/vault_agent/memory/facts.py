@@ -88,7 +88,7 @@ class Facts:
 
     async def of(self, vault: OpenVault, *, every: bool = False) -> VaultFacts:
         """Return the facts about a vault that is open."""
-        name = self._vaults.address_of(vault)
+        name = self._vaults.unique_name_of(vault)
         async with vault.reader.snapshot() as snapshot:
             revision, index = self._kept.get((vault.index_folder, every), (None, None))
             if index is None or revision != snapshot.revision:

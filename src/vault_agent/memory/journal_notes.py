@@ -286,7 +286,7 @@ async def place_for_journal(vault: OpenVault, session: Session, started_at: floa
     if session.journal is not None and session.journal.path is not None:
         return session.journal.path
     path = path_of(session.session_id, started_at)
-    writer = vault.write_access.own_writer
+    writer = vault.write_access.server_writer
     await writer.ready()
     note = await _read(writer, path)
     if note is None or _session_of(note) == session.session_id:
@@ -308,7 +308,7 @@ async def put_journal(
         JournalEdited: if a person has changed, moved or deleted it.
         VaultAgentError: as writes do.
     """
-    writer = vault.write_access.own_writer
+    writer = vault.write_access.server_writer
     await writer.ready()
     ours = session.journal.hashes if session.journal is not None else frozenset()
     current = await _read(writer, path)

@@ -147,7 +147,7 @@ class Promotion:
             trash = None
             # A note says what somebody wrote into it, perhaps in a clone. The log of writes is the
             # server's own.
-            writer = global_vault.write_access.own_writer
+            writer = global_vault.write_access.server_writer
             if copy is not None and any(
                 write.operation == PROMOTE and write.state is WriteState.DONE
                 for write in await writer.logged_writes(path=copy.path)
@@ -222,7 +222,7 @@ class Promotion:
         for number in range(1, _NAMES_TRIED):
             path = f"{place}.md" if number == 1 else f"{place}-{number}.md"
             try:
-                change = await global_vault.write_access.own_writer.create(path, write, note)
+                change = await global_vault.write_access.server_writer.create(path, write, note)
             except Conflict as error:
                 if error.code not in ("NOTE_EXISTS", "NAME_COLLISION"):
                     raise
@@ -240,7 +240,7 @@ class Promotion:
     ) -> Sequence[Warning]:
         write = _write(PROMOTE, Right.EDIT, author)
         whole = not original.section
-        change = await vault.write_access.own_writer.edit(
+        change = await vault.write_access.server_writer.edit(
             original.path, write, lambda note: marked(note, path, whole=whole)
         )
         return change.warnings
@@ -252,7 +252,7 @@ class Promotion:
 
         Return whether it had any.
         """
-        path, writer = original.path, vault.write_access.own_writer
+        path, writer = original.path, vault.write_access.server_writer
         write = _write(UNDO, Right.EDIT, author)
         if original.section:
             if copy is None:
@@ -283,7 +283,7 @@ class Promotion:
                 "There is no global vault.",
                 remedy="It is made when a project gets its vault.",
             ) from None
-        await ready(vault, vault.write_access.own_writer)
+        await ready(vault, vault.write_access.server_writer)
         return vault
 
     async def _original(
@@ -305,7 +305,7 @@ class Promotion:
 
     async def _writable(self, vault: OpenVault, note_id: str) -> tuple[VaultWriter, str]:
         """Return what writes into a vault, once it can, and the path of a note in it."""
-        writer = vault.write_access.own_writer
+        writer = vault.write_access.server_writer
         await ready(vault, writer)
         named = await vault.reader.read(resolve, note_id, roots=vault.root_paths)
         return writer, named.notes[0].path
@@ -328,7 +328,7 @@ class Promotion:
     async def _read_copy(self, global_vault: OpenVault, path: str, author: Author) -> _Copy | None:
         write = _write(PROMOTE, Right.EDIT, author)
         try:
-            note = await global_vault.write_access.own_writer.read(path, write)
+            note = await global_vault.write_access.server_writer.read(path, write)
         except (NotFound, InvalidRequest, Forbidden):
             return None  # it is gone, or a person has written another name
         return await in_thread(copied, path, note)

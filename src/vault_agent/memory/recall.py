@@ -167,7 +167,7 @@ class Memory:
         else:
             made = preamble(
                 remembered,
-                project=entry.name if entry is not None else vault.address,
+                project=entry.name if entry is not None else vault.full_name,
                 max_tokens=limit,
                 max_note_tokens=_MAX_NOTE_TOKENS,
                 folder=folder,

@@ -21,6 +21,7 @@ from vault_agent.model.fields import (
     without_nul,
 )
 from vault_agent.model.identifiers import content_hash
+from vault_agent.model.scope import EVERYTHING, Scope
 from vault_agent.model.sent import Between, Form, Internal, Length, OneOf, Unreadable, Validator
 from vault_agent.model.warning import Warning
 
@@ -41,12 +42,11 @@ class Right(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Author:
-    """Who writes. Its folders and rights narrow those of the settings, and never widen them."""
+    """Who writes. Its scope and rights narrow what the settings open, and never widen it."""
 
     name: str = ""  # of a named agent; "" for all others
     client: str = "http"  # `cli`, `http`, `web`; of an agent `mcp:{program}` or `mcp`
-    folders: tuple[str, ...] | None = None  # None: all that `write.folders` opens
-    deny: tuple[str, ...] = ()  # folders and notes
+    scope: Scope = EVERYTHING
     rights: frozenset[Right] | None = None  # None: all, which the owner has
 
     @property
@@ -82,7 +82,7 @@ class WriteTimes:
 
 @dataclass(frozen=True, slots=True)
 class WriteLimits:
-    """The limits of writing in a vault. Folders are vault-relative; "" is the whole vault.
+    """The limits of writing in a vault. Folders are vault-relative; "" is the whole vault, () none.
 
     With `sets_updated`, an edit sets `updated` in the frontmatter of a note that has that key.
     """

@@ -191,7 +191,7 @@ async def _answered(
     vaults = request.app[APP].vaults
     vault_name = None if caller.is_named_agent else request.headers.get(VAULT_HEADER)
     with_global = vault_name is not None and any(
-        entry.address == GLOBAL for entry in vaults.registry.entries()
+        entry.full_name == GLOBAL for entry in vaults.registry.entries()
     )
     headers = {name.lower(): value for name, value in request.headers.items()}
     if vault_name is not None:
@@ -203,7 +203,7 @@ async def _answered(
         vault,
         caller,
         toolset=(agent and agent.toolset) or config.mcp.toolset,
-        vaults=(vaults.address_of(vault), GLOBAL) if with_global else (),
+        vaults=(vaults.unique_name_of(vault), GLOBAL) if with_global else (),
         told=request.app[MCP].told(caller.name, request.headers.get(SESSION_HEADER)),
     )
     with while_client_waits(request):

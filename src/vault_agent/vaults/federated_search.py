@@ -120,9 +120,9 @@ class FederatedSearch:
         """Return the opened vaults, project vaults first, and the errors of others by name."""
 
         def preference(vault: OpenVault) -> int:
-            if vault.address.startswith(PROJECT):
+            if vault.full_name.startswith(PROJECT):
                 return 0
-            return 2 if vault.address == GLOBAL else 1
+            return 2 if vault.full_name == GLOBAL else 1
 
         opened: dict[str, OpenVault] = {}
         skipped: list[tuple[str, VaultAgentError]] = []
@@ -149,7 +149,7 @@ class FederatedSearch:
         answered: list[_Answered] = []
         failed = list(skipped)
         for vault, reply in zip(vaults, replies, strict=True):
-            name = self._vaults.address_of(vault)
+            name = self._vaults.unique_name_of(vault)
             if isinstance(reply, VaultAgentError) and not isinstance(reply, InvalidRequest):
                 failed.append((name, reply))
             elif isinstance(reply, BaseException):
@@ -332,7 +332,7 @@ class GlobalLinks:
             name: name.removeprefix(IN_GLOBAL) for name in names if name.startswith(IN_GLOBAL)
         }
         entry = self._vaults.entry_of(vault)
-        if not wanted or entry is None or not entry.has_note_types or entry.address == GLOBAL:
+        if not wanted or entry is None or not entry.has_note_types or entry.full_name == GLOBAL:
             return {}
 
         def read(connection: Connection) -> dict[str, GlobalNote]:

@@ -88,11 +88,11 @@ class OpenVault:
         shared: Shared,
         core: VaultCore,
         store: JobStore,
-        address: str,
+        full_name: str,
         *,
         owners_vault: OpenVault | None = None,
     ) -> None:
-        """Make it of its parts. `address` is what requests call it.
+        """Make it of its parts. `full_name` is `default`, or as `Registered.full_name`.
 
         `owners_vault` is set for an agent's vault: the vault that the agent sees a part of.
         """
@@ -100,7 +100,7 @@ class OpenVault:
         self.agent_vaults: set[OpenVault] = set()
         """The open vaults of agents that see some of this one."""
         self._owners_vault = owners_vault
-        self.address = address
+        self.full_name = full_name
         self._core = core
         self._registry = shared.registry
         self.reranker = shared.reranker
@@ -162,7 +162,7 @@ class OpenVault:
         self.graph_layout = GraphLayout(core, self.links.revision, ahead=ahead)
         self.runs.on_refresh = self._follow_revision
         self.suggester = Suggester(core, self.reader.read, shared.text_workers)
-        self.web_view = WebView(core, self.reader.read, self.secret, address, shared.text_workers)
+        self.web_view = WebView(core, self.reader.read, self.secret, full_name, shared.text_workers)
         self.text_workers = shared.text_workers
         self.root_paths = (core.spec.root, str(config.vault.root))  # resolved, as configured
         self.grep_turns = anyio.Semaphore(_GREPS)
@@ -188,9 +188,9 @@ class OpenVault:
     @property
     def name(self) -> str | None:
         """Its name in replies, or None for the default vault."""
-        if self.address == DEFAULT:
+        if self.full_name == DEFAULT:
             return None
-        return self._registry.unique(self.address, self.identity)
+        return self._registry.unique(self.full_name, self.identity)
 
     async def read_files(
         self,
@@ -368,7 +368,7 @@ class OpenVault:
 
     async def _index_at_start(self, *, behind: bool) -> None:
         index = self._core.index
-        is_default = self.address == DEFAULT and self._owners_vault is None
+        is_default = self.full_name == DEFAULT and self._owners_vault is None
         if index.refusal is None:
             if index.meta is None or behind:
                 await self.submit(JobKind.INDEX, trigger=Trigger.START)
@@ -398,7 +398,7 @@ class OpenVault:
             paths = [path for path in request.paths if not excludes(path, is_dir=True)]
         if request.rebuild:
             self._core.background.spawn(self._rebuild)
-        elif paths and not request.with_attachments:
+        elif paths and not request.indexes_attachments:
             self._queue.add(paths)
 
     def _share_vectors(self) -> None:
@@ -465,8 +465,8 @@ async def open_vault(
         if own := indexer is None:
             indexer = Indexer(shared.on_crash)
             stack.push_async_callback(indexer.close)
-        address = DEFAULT if entry is None else entry.address
-        vault = await _make(stack, config, shared, spec, indexer, address=address)
+        full_name = DEFAULT if entry is None else entry.full_name
+        vault = await _make(stack, config, shared, spec, indexer, full_name=full_name)
         if own:
             stack.callback(indexer.retire)
         by_server = entry is not None and entry.role is not Role.OTHER and server_writes(config)
@@ -493,7 +493,7 @@ async def open_for_agent(
             stack.enter_context(directory.serving())
         vault = await _make(
             *(stack, owners_vault.config, shared, spec, owners_vault.indexer),
-            address=owners_vault.address,
+            full_name=owners_vault.full_name,
             owners_vault=owners_vault,
         )
         owners_vault.agent_vaults.add(vault)
@@ -509,7 +509,7 @@ async def _make(
     spec: IndexSpec,
     indexer: Indexer,
     *,
-    address: str,
+    full_name: str,
     owners_vault: OpenVault | None = None,
 ) -> OpenVault:
     """Make a vault of its parts. They are closed in reverse order: jobs, tasks, the index."""
@@ -527,7 +527,7 @@ async def _make(
     background = Background(lambda report: shared.on_crash("server", report))
     await stack.enter_async_context(background)
     core = VaultCore(spec, directory, index, indexer, background, EventStream(), shared.on_crash)
-    vault = OpenVault(config, shared, core, store, address, owners_vault=owners_vault)
+    vault = OpenVault(config, shared, core, store, full_name, owners_vault=owners_vault)
     stack.push_async_callback(vault.jobs.close)
     return vault
 
@@ -598,4 +598,4 @@ async def index_now(vault: OpenVault, *, seconds: float) -> None:
 
 def is_unwatched(vault: OpenVault) -> bool:
     """Whether the vault is not the default one, and no watch notices its changes."""
-    return vault.address != DEFAULT and not vault.watch.is_live
+    return vault.full_name != DEFAULT and not vault.watch.is_live

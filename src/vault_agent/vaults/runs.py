@@ -194,7 +194,7 @@ class Runs:
         await self._core.indexer.stop_embedding(self._core.spec.directory)
         try:
             request = UpdateIndex(self._core.spec, rebuild=kind is JobKind.REINDEX)
-            run = await self._run(request, on_event, then_attachments=False)
+            run = await self._run(request, on_event, then_index_attachments=False)
             indexed = True
         finally:
             self.incomplete = not indexed
@@ -224,8 +224,8 @@ class Runs:
                 request = ReadAttachments(spec, after)
                 read = await self._core.indexer.read_attachments(request, on_event)
                 if read.paths:
-                    update = UpdateIndex(spec, paths=read.paths, with_attachments=True)
-                    run = await self._run(update, on_event, then_attachments=False)
+                    update = UpdateIndex(spec, paths=read.paths, indexes_attachments=True)
+                    run = await self._run(update, on_event, then_index_attachments=False)
                 after = read.last
         return run
 
@@ -259,11 +259,11 @@ class Runs:
         request: UpdateIndex,
         on_event: Callable[[RunEvent], object],
         *,
-        then_attachments: bool = True,
+        then_index_attachments: bool = True,
     ) -> RunResult:
         """Send the request to the keeper, serve what it publishes, and remove old files.
 
-        Searches see the index as soon as it is published. With `then_attachments`, the
+        Searches see the index as soon as it is published. With `then_index_attachments`, the
         attachments that the run has left unread are read in the background.
         """
         self.on_begin(request)
@@ -292,7 +292,7 @@ class Runs:
             raise
         finally:
             await in_thread(sweep, self._core.directory)
-        if then_attachments and run.attachments_due:
+        if then_index_attachments and run.attachments_due:
             self._core.background.spawn(self._read_in_background)
         return run
 

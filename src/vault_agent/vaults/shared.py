@@ -55,8 +55,8 @@ class Shared:
     text_workers: TextWorkers = field(default_factory=TextWorkers)  # limits work on large texts
 
 
-def project_address(name: str) -> str:
-    """Return the address of a project's vault. `name` is the project's name, or the address."""
+def project_full_name(name: str) -> str:
+    """Return the full name of a project's vault. `name` is that, or the project's name."""
     return f"{PROJECT}{name.removeprefix(PROJECT)}"
 
 
@@ -98,8 +98,8 @@ class VaultRegistry:
             Conflict: `VAULT_AMBIGUOUS`, with the identities in `details`.
         """
         entries = self.entries()
-        # An address before a bare name, so that no project can be named like the global vault.
-        for names in ("address", "identity", "name"):
+        # A full name before a bare one, so that no project can be named like the global vault.
+        for names in ("full_name", "identity", "name"):
             named = [entry for entry in entries if getattr(entry, names) == name]
             if len(named) > 1:
                 raise Conflict(
@@ -109,7 +109,7 @@ class VaultRegistry:
                 )
             if named:
                 return named[0]
-        raise unknown_vault(name, (DEFAULT, *(entry.address for entry in entries)))
+        raise unknown_vault(name, (DEFAULT, *(entry.full_name for entry in entries)))
 
     def of_project(self, name: str) -> list[Registered]:
         """Return the entries of the projects with a name.
@@ -117,16 +117,16 @@ class VaultRegistry:
         Raises:
             NotFound: `VAULT_UNKNOWN`.
         """
-        address, entries = project_address(name), self.entries()
-        named = [entry for entry in entries if entry.address == address]
+        full_name, entries = project_full_name(name), self.entries()
+        named = [entry for entry in entries if entry.full_name == full_name]
         if not named:
-            raise unknown_vault(address, (DEFAULT, *(entry.address for entry in entries)))
+            raise unknown_vault(full_name, (DEFAULT, *(entry.full_name for entry in entries)))
         return named
 
-    def unique(self, address: str, identity: str) -> str:
-        """Return the address if no other vault has it, or else the identity."""
-        same = {entry.identity for entry in self.entries() if entry.address == address} | {identity}
-        return address if len(same) == 1 else identity
+    def unique(self, full_name: str, identity: str) -> str:
+        """Return the full name if no other vault has it, or else the identity."""
+        named = {entry.identity for entry in self.entries() if entry.full_name == full_name}
+        return full_name if len(named | {identity}) == 1 else identity
 
     def require_trust(self, entry: Registered) -> None:
         """Make sure that the folder is there and still the vault that was registered.

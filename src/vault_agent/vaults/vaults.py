@@ -177,9 +177,9 @@ class Vaults:
         is_default = vault.identity == self.default.identity
         return None if is_default else self.entry(vault.identity)
 
-    def address_of(self, vault: OpenVault) -> str:
-        """Return what a reply calls a vault: its address, or its identity if that is not unique."""
-        return self.registry.unique(vault.address, vault.identity)
+    def unique_name_of(self, vault: OpenVault) -> str:
+        """Return a vault's name in replies: its full name if that is unique, or its identity."""
+        return self.registry.unique(vault.full_name, vault.identity)
 
     def entry(self, identity: str) -> Registered | None:
         """Return the entry of a vault in the list, by its identity, or None."""
@@ -193,10 +193,10 @@ class Vaults:
             if identity == self.default.identity:
                 continue
             hosted = self._registered.get(identity)
-            address = self.registry.unique(entry.address, identity)
+            name = self.registry.unique(entry.full_name, identity)
             vault = hosted.vault if hosted is not None else None
             opening = hosted is not None
-            states.append(await state_of(vault, entry=entry, address=address, opening=opening))
+            states.append(await state_of(vault, entry=entry, name=name, opening=opening))
         return states
 
     async def close(self) -> None:
@@ -300,7 +300,7 @@ async def state_of(
     vault: OpenVault | None,
     *,
     entry: Registered | None = None,
-    address: str = DEFAULT,
+    name: str = DEFAULT,
     opening: bool = False,
 ) -> VaultState:
     """Return what is known of a vault, without opening it."""
@@ -314,7 +314,7 @@ async def state_of(
             state = "missing"
         elif not is_trusted(entry):
             state = "untrusted"
-        return VaultState(address, role, entry.identity, open=False, state=state)
+        return VaultState(name, role, entry.identity, open=False, state=state)
     types, code = None, None
     try:
         types = await ask(vault, count_types)
@@ -325,7 +325,7 @@ async def state_of(
     health = await vault.health()
     state = "indexing" if vault.jobs.running else "ready" if health.index.available else "error"
     return VaultState(
-        address,
+        name,
         role,
         vault.identity,
         open=True,

@@ -46,7 +46,7 @@ class FileKeys:
         self,
         secret: Secret,
         identity: str,
-        address: str = DEFAULT,
+        full_name: str = DEFAULT,
         *,
         now: Callable[[], float] = time.time,
     ) -> None:
@@ -54,7 +54,7 @@ class FileKeys:
         self._secret = secret
         self._identity = identity
         # The beginning of the paths of the vault's routes.
-        self._prefix = "" if address == DEFAULT else f"/vaults/{quote(address, safe=':')}"
+        self._prefix = "" if full_name == DEFAULT else f"/vaults/{quote(full_name, safe=':')}"
         self._now = now
 
     @property
@@ -100,17 +100,17 @@ class WebView:
         core: what the parts of this vault share.
         read: answers from the current snapshot, and again if a run replaces it meanwhile.
         secret: what addresses of files are signed with.
-        address: what requests call the vault.
+        full_name: of the vault.
         text_workers: renders the notes.
     """
 
     def __init__(
-        self, core: VaultCore, read: Read, secret: Secret, address: str, text_workers: TextWorkers
+        self, core: VaultCore, read: Read, secret: Secret, full_name: str, text_workers: TextWorkers
     ) -> None:
         self._read = read
         self._open_root = core.open_root
         self._text_workers = text_workers
-        self._keys = FileKeys(secret, core.spec.identity, address)
+        self._keys = FileKeys(secret, core.spec.identity, full_name)
 
     async def html(self, note_id: str, *, embeds: int) -> RenderedNote:
         """Return a note as HTML, with embedded notes up to a depth."""

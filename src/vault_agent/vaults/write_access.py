@@ -82,7 +82,7 @@ class WriteAccess:
         return self._writer
 
     @property
-    def own_writer(self) -> VaultWriter:
+    def server_writer(self) -> VaultWriter:
         """Carries out the writes that the server makes by itself, such as promoted notes.
 
         They need no `write.enabled`. Each has `Write.by_server` set.

@@ -283,7 +283,7 @@ class WriteExecutor:
             raise
         except BaseException as error:
             self.may_have_changed(logged)
-            if self._is_done(root, logged) and (
+            if self._settle(root, logged) and (
                 isinstance(error, VaultAgentError)  # the file was written, and not verified
             ):
                 with suppress(Failed):
@@ -301,7 +301,7 @@ class WriteExecutor:
                 raise _unfinished(error) from error
             raise
 
-    def _is_done(self, root: VaultRoot, logged: LoggedWrite) -> bool:
+    def _settle(self, root: VaultRoot, logged: LoggedWrite) -> bool:
         """Settle a write that raised an error. Return whether it is done all the same.
 
         If the disk fails, recovery settles the write later.

@@ -33,7 +33,7 @@ from vault_agent.writing.move import (
     notice_of_links,
     plan_move,
 )
-from vault_agent.writing.permission import check_scope, sees
+from vault_agent.writing.permission import check_may_write, sees
 from vault_agent.writing.placing import folder_exists, place_to_move
 from vault_agent.writing.plan import Overtaken, Transaction
 from vault_agent.writing.relinking import links_taken
@@ -194,7 +194,7 @@ class Files:
         """
 
         def plan() -> Transaction:
-            check_scope(lambda folder: self.writer.may_write(write.author, folder), path)
+            check_may_write(lambda folder: self.writer.may_write(write.author, folder), path)
             with self.open_root() as root:
                 if folder_exists(root, path):
                     return Transaction(path, ())

@@ -73,7 +73,7 @@ class Finisher:
         Raises:
             VaultAgentError, OSError, CannotOpen: the disk fails. The write can be settled later.
         """
-        is_begun = self._is_made(root, logged, logged.changes[0])
+        is_begun = self._inspect(root, logged, logged.changes[0])
         if not is_begun and logged.state is WriteState.PREPARED:
             self._log.fail(logged.seq)
             self.sweep(root, logged, 0)
@@ -85,15 +85,15 @@ class Finisher:
         self._log.finish(logged.seq, warning="RECOVERY_CONFLICT" if None in done else None)
         return WriteState.DONE
 
-    def _is_made(self, root: VaultRoot, logged: LoggedWrite, change: VaultChange) -> bool:
+    def _inspect(self, root: VaultRoot, logged: LoggedWrite, change: VaultChange) -> bool:
         """Whether a change is on the disk. A person's save that it has displaced is put back."""
         if change.kind == ChangeKind.EDIT:
-            return self._is_edited(root, logged, change)
+            return self._inspect_edit(root, logged, change)
         if change.kind == ChangeKind.REMOVE:
-            return self._is_removed(root, logged, change)
-        return self._is_done(root, change)
+            return self._inspect_removal(root, logged, change)
+        return self._inspect_other(root, change)
 
-    def _is_edited(self, root: VaultRoot, logged: LoggedWrite, change: VaultChange) -> bool:
+    def _inspect_edit(self, root: VaultRoot, logged: LoggedWrite, change: VaultChange) -> bool:
         """Whether a first edit is on the disk. A person's displaced save is put back."""
         now = self._disk.hash(root, change.path)
         # Before the exchange it has our new text, and after that the displaced file.
@@ -105,7 +105,7 @@ class Finisher:
         self._return_displaced(root, logged, change, displaced=temporary)
         return False
 
-    def _is_removed(self, root: VaultRoot, logged: LoggedWrite, change: VaultChange) -> bool:
+    def _inspect_removal(self, root: VaultRoot, logged: LoggedWrite, change: VaultChange) -> bool:
         """Whether a removal is on the disk. A person's displaced save is put back.
 
         If there is another file of that name by now, the save is kept beside it.
@@ -149,7 +149,7 @@ class Finisher:
                     change = self._with_bytes(change)
                 return self._bring_edit(root, logged, position, change)
             self._disk.sweep_unfinished(root, change)  # temporary files that a crash has left
-            if self._is_made(root, logged, change):
+            if self._inspect(root, logged, change):
                 pass
             elif self._disk.apply(root, self._with_bytes(change)):
                 return change  # its temporary file is looked at later
@@ -169,7 +169,7 @@ class Finisher:
         before, after = map(self._log.bytes_of, (change.hash_before, change.hash_after))
         return replace(change, before=before, after=after)
 
-    def _is_done(self, root: VaultRoot, change: VaultChange) -> bool:
+    def _inspect_other(self, root: VaultRoot, change: VaultChange) -> bool:
         """Whether a change that displaces no file was carried out."""
         if change.kind == ChangeKind.CREATE:
             return self._disk.hash(root, change.path) == change.hash_after

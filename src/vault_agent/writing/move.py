@@ -22,7 +22,7 @@ from vault_agent.vault.opening import CannotOpen
 from vault_agent.vault.paths import NOTE_SUFFIX, validate
 from vault_agent.writing.canvases import bases_with_names, rewrite_canvas, rewrite_canvases
 from vault_agent.writing.disk import coded, hash_file, naming, read_file
-from vault_agent.writing.permission import check_scope
+from vault_agent.writing.permission import check_may_write
 from vault_agent.writing.placing import inside_folder, place_to_move
 from vault_agent.writing.plan import NeedsJob, Planned, Transaction, text_after
 from vault_agent.writing.relinking import NamedFiles, PathChange, find_affected, rewrite_notes
@@ -117,7 +117,7 @@ def plan_move(snapshot: Snapshot, root: VaultRoot, request: MoveRequest) -> Tran
         SnapshotOutdated: if the index has a later revision than the snapshot.
     """
     path = validate(request.path)
-    check = partial(check_scope, request.may_write)
+    check = partial(check_may_write, request.may_write)
     for place in (path, request.to):
         check(place)
     is_folder = _is_folder(root, path)

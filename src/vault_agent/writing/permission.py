@@ -55,7 +55,7 @@ class Permission:
             InvalidRequest: `INVALID_PATH`.
         """
         validate(path)
-        check_scope(partial(self.allows, author), path)
+        check_may_write(partial(self.allows, author), path)
         if (reason := self._exclusions.reason(path, is_dir=is_dir)) is not None:
             raise _excluded(*reason)
 
@@ -87,17 +87,18 @@ class Permission:
 
 
 def sees(author: Author, path: str) -> bool:
-    """Whether a path lies in the folders that an author sees, and is not denied."""
-    if author.folders is not None and not _lies_in_one(path, author.folders):
+    """Whether a path is or lies in one of the folders that an author sees, and is not denied."""
+    scope = author.scope
+    if scope.folders and not _lies_in_one(path, scope.folders):
         return False
-    return not any(covers(fold(folder), fold(path)) for folder in author.deny)
+    return not any(covers(fold(name), fold(path)) for name in scope.deny)
 
 
 def _lies_in_one(path: str, folders: Iterable[str]) -> bool:
     return any(lies_in(fold(path), fold(folder)) for folder in folders)
 
 
-def check_scope(may_write: Callable[[str], bool], path: str) -> None:
+def check_may_write(may_write: Callable[[str], bool], path: str) -> None:
     """Refuse a path that may not be written.
 
     Call it before the disk is read: then the error cannot tell what exists there.

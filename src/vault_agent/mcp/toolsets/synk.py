@@ -45,7 +45,7 @@ async def _named(view: View, name: str) -> NamedNote:
 
 
 def _project(view: View) -> str:
-    return view.vault.address.removeprefix(PROJECT)
+    return view.vault.full_name.removeprefix(PROJECT)
 
 
 def _id(view: View, identifier: object, note_id: str, vault: str | None = None) -> str:
