@@ -59,7 +59,7 @@ async def index(vault: OpenVault) -> None:
 
 async def append_to(vault: OpenVault, path: str, word: str, wait_ms: int) -> tuple[float, float]:
     """Append a line to a note. Return the milliseconds, and those of this process's processors."""
-    write = Write(operation="append", right=Right.APPEND, retries=True, wait_ms=wait_ms)
+    write = Write(operation="append", right=Right.APPEND, may_replan=True, wait_ms=wait_ms)
     began, cpu = time.perf_counter(), time.process_time()
     written = await vault.writer.edit(path, write, lambda note: append(note, f"{word}\n"))
     taken = 1000 * (time.perf_counter() - began), 1000 * (time.process_time() - cpu)

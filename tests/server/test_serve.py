@@ -278,4 +278,4 @@ async def test_a_command_reads_the_flags_and_the_new_address_in_time(tmp_path: P
 
     await serve(configs[0], announce=lambda *_: None, open_app=open_app, follow=follow)
     first, moved = (f"http://127.0.0.1:{config.server.port}" for config in configs)
-    assert order == ["settings", first, moved, "settings", None]
+    assert order == ["settings", first, "settings", moved, "settings", None]

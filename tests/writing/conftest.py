@@ -70,7 +70,7 @@ def killed(closed: Vault, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Awai
 
         with monkeypatch.context() as patched:
             patched.setattr(Disk, "apply", apply)
-            patched.setattr(WriteExecutor, "_settle", lambda *_: False)
+            patched.setattr(WriteExecutor, "_settle", lambda *_: None)
             patched.setattr(WriteLog, "fail", lambda *_: None)
             async with closed.opened(close=False):
                 with pytest.raises(Killed):

@@ -8,14 +8,16 @@ import sqlite3
 from contextlib import closing
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 from tests.support.waiting import eventually_async
 from tests.writing.opened import Vault, move, save_by_rename, write
 
-from vault_agent.errors import VaultAgentError
+from vault_agent.errors import Conflict, VaultAgentError
 from vault_agent.model.identifiers import content_hash
 from vault_agent.model.writing import Right, VaultChange, WriteState
+from vault_agent.vault.folder import Folder
 from vault_agent.writing.disk import Disk
 from vault_agent.writing.finish import numbered
 from vault_agent.writing.plan import Transaction
@@ -155,37 +157,42 @@ async def test_unfinished_temporaries_are_removed(closed: Vault, killed):
         assert closed.tree() == {"A.md": b"one\n"}
 
 
-@pytest.mark.parametrize(
-    ("failure", "code"),
-    [
-        (errno.ENOSPC, "DISK_FULL"),
-        (errno.ESTALE, "FILE_NOT_WRITABLE"),  # somebody writes to the note
-        (errno.EIO, "FILE_NOT_WRITABLE"),
-    ],
-)
-async def test_a_failure_in_the_middle_says_that_the_change_goes_on(
-    vault: Vault, monkeypatch, failure: int, code: str
+@pytest.mark.parametrize("failure", [errno.ENOSPC, errno.ESTALE, errno.EIO])
+@pytest.mark.parametrize("kind", ["move", "edit"])
+async def test_a_failure_amid_a_change_ends_it_once_and_for_all(
+    vault: Vault, monkeypatch, kind: str, failure: int
 ):
     vault.put("A.md", "a\n")
     vault.put("B.md", "[[A]]\n")
-    applied = Disk.apply
+    applied, plans = Disk.apply, []
 
     def apply(self, root, change):
-        if change.kind == "edit":
+        done = applied(self, root, change) if "move" in (kind, change.kind) else None
+        if change.kind == kind:
             raise OSError(failure, "failed")
-        return applied(self, root, change)
+        return done
 
     changes = (move("A.md", "C.md", b"a\n"), VaultChange.edit("B.md", b"[[A]]\n", b"[[C]]\n"))
     monkeypatch.setattr(Disk, "apply", apply)
-    with pytest.raises(VaultAgentError, match=r"as soon as .* Do not repeat the change") as error:
+    with pytest.raises(VaultAgentError, match="finished as soon as possible") as error:
         await vault.writer.transact(
-            write("move", Right.MOVE), lambda: Transaction("C.md", changes, moved_from="A.md")
+            write("move", Right.MOVE), lambda: plans.append(1) or Transaction("C.md", changes)
         )
-    assert error.value.code == code
+    code = "DISK_FULL" if failure == errno.ENOSPC else "FILE_NOT_WRITABLE"
+    assert (error.value.code, plans) == (code, [1])
     assert "nothing was written" not in error.value.message
     monkeypatch.undo()
     await eventually_async(lambda: vault.bytes("B.md"), lambda held: held == b"[[C]]\n")
     assert vault.bytes("C.md") == b"a\n"
+
+
+async def test_a_note_that_is_saved_while_it_moves_stays(vault: Vault, monkeypatch):
+    vault.put("A.md", "a\n")
+    monkeypatch.setattr(Folder, "hash", Mock(side_effect=OSError(errno.ESTALE, "changing")))
+    changes = (move("A.md", "C.md", b"a\n"),)
+    with pytest.raises(Conflict, match="WRITE_CONFLICT"):
+        await vault.writer.transact(write("move", Right.MOVE), lambda: Transaction("C.md", changes))
+    assert vault.tree() == {"A.md": b"a\n"}
 
 
 def test_a_copy_beside_a_long_name_has_one_that_fits():

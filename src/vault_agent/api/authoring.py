@@ -147,7 +147,7 @@ def _typed(call: CallContext) -> TypedNotes | None:
     return call.app.typed if entry is not None and entry.has_note_types else None
 
 
-@operation("GET", "/templates", listed="templates", for_named_agents=True)
+@operation("GET", "/templates", bounded_list="templates", for_named_agents=True)
 async def templates(call: CallContext, _: NoParams) -> Result[TemplateList]:
     """List the templates for new notes."""
     if (typed := _typed(call)) is not None:

@@ -121,7 +121,7 @@ async def backlinks(call: CallContext, request: BacklinksRequest) -> Result[Back
     return Result(data, listed.warnings)
 
 
-@operation("GET", "/notes/{noteId}/mentions", listed="mentions")
+@operation("GET", "/notes/{noteId}/mentions", bounded_list="mentions")
 async def mentions(call: CallContext, request: MentionsRequest) -> Result[Mentions]:
     """List the notes that name a note without a link to it."""
     listed = await call.vault.reader.read_with_warnings(
@@ -146,14 +146,14 @@ async def broken_links(call: CallContext, request: BrokenLinksRequest) -> Result
     return Result(data, listed.warnings)
 
 
-@operation("GET", "/tags", listed="tags", for_named_agents=True)
+@operation("GET", "/tags", bounded_list="tags", for_named_agents=True)
 async def tags(call: CallContext, request: TreeQuery) -> Result[TagTree]:
     """Return the tree of tags with the number of notes of each."""
     tree = await call.vault.reader.read(lists.tag_tree, request)
     return Result(tree, call.vault.links.warnings())
 
 
-@operation("GET", "/folders", listed="folders", for_named_agents=True)
+@operation("GET", "/folders", bounded_list="folders", for_named_agents=True)
 async def folders(call: CallContext, request: TreeQuery) -> Result[FolderTree]:
     """Return the tree of folders with the number of notes in each."""
     tree = await call.vault.reader.read(lists.folder_tree, request)

@@ -23,7 +23,6 @@ from vault_agent.model.writing import Author
 from vault_agent.vaults.shared import project_full_name
 
 if TYPE_CHECKING:
-    from vault_agent.api.caller import Caller
     from vault_agent.app import App
     from vault_agent.memory.deliveries import Deliveries
     from vault_agent.memory.promotion import Promotion
@@ -116,18 +115,13 @@ def _promotion_of(call: CallContext) -> Promotion:
     return call.app.promotion
 
 
-def _author(caller: Caller) -> Author:
-    """Return a caller that promotes, with all rights: only named agents may not promote."""
-    return Author(client=caller.client)
-
-
 @operation("POST", "/notes/{noteId}/promote", creates=True, writes=True, needs="memory.enabled")
 async def promote(call: CallContext, request: PromoteBody) -> Result[Promoted]:
     """Copy a note of a project's vault to the global vault."""
     done = await _promotion_of(call).promote(
         call.vault,
         request.note_id,
-        _author(call.caller),
+        Author(client=call.caller.client),  # with all rights: named agents cannot promote
         section=request.section,
         folder=request.folder,
         force=request.force,
@@ -139,7 +133,7 @@ async def promote(call: CallContext, request: PromoteBody) -> Result[Promoted]:
 async def promote_undo(call: CallContext, request: DemoteRequest) -> Result[Demoted]:
     """Take a promotion back: its copy goes to the trash."""
     done = await _promotion_of(call).undo(
-        call.vault, request.note_id, _author(call.caller), section=request.section
+        call.vault, request.note_id, Author(client=call.caller.client), section=request.section
     )
     return Result(done)
 

@@ -43,8 +43,8 @@ _WRITE = "write.enabled"
 _NOTE_IDS = ("note_id", "id", "from_", "to_")
 """The fields of requests that name a note."""
 
-Sent = TypeVar("Sent")
-Got = TypeVar("Got")
+Request = TypeVar("Request")
+Reply = TypeVar("Reply")
 Data = TypeVar("Data")
 
 
@@ -79,7 +79,7 @@ OCTETS = "application/octet-stream"
 
 
 @dataclass(frozen=True, eq=False)
-class Operation(Generic[Sent, Got]):
+class Operation(Generic[Request, Reply]):
     """Something that a caller can do.
 
     Request fields that are named in `path`, an OpenAPI template, are in the path. The others are
@@ -102,11 +102,11 @@ class Operation(Generic[Sent, Got]):
         writes: whether it changes anything: notes, the index or jobs.
         needs: the setting that enables it, such as `write.enabled`; None if it is always enabled.
         for_named_agents: whether named agents may use it.
-        listed: the list in the reply's data that is cut if the reply is too large.
+        bounded_list: the list in the reply's data that is cut if the reply is too large.
     """
 
-    run: Callable[[Any, Sent], Awaitable[Got]]
-    request: type[Sent]
+    run: Callable[[Any, Request], Awaitable[Reply]]
+    request: type[Request]
     replies: tuple[type, ...]
     method: str = ""
     path: str = ""
@@ -120,7 +120,7 @@ class Operation(Generic[Sent, Got]):
     writes: bool = False
     needs: str | None = None
     for_named_agents: bool = False
-    listed: str | None = None
+    bounded_list: str | None = None
 
     @property
     def name(self) -> str:
@@ -157,14 +157,14 @@ class Operation(Generic[Sent, Got]):
 
 def operation(
     method: str = "", path: str = "", **rules: Any
-) -> Callable[[Callable[[Any, Sent], Awaitable[Got]]], Operation[Sent, Got]]:
+) -> Callable[[Callable[[Any, Request], Awaitable[Reply]]], Operation[Request, Reply]]:
     """Return a decorator that makes an operation of a function. `rules` are of `Operation`.
 
     The function takes a context and the request, and returns `Result[...]` with the class of its
     data, or something else that the server knows to send.
     """
 
-    def declare(run: Callable[[Any, Sent], Awaitable[Got]]) -> Operation[Sent, Got]:
+    def declare(run: Callable[[Any, Request], Awaitable[Reply]]) -> Operation[Request, Reply]:
         types = inspect.get_annotations(run, eval_str=True)
         returned = types.pop("return")
         request = list(types.values())[-1]
@@ -197,13 +197,15 @@ def operations_of(module: ModuleType) -> tuple[Operation[Any, Any], ...]:
 
 def write_operation(
     path: str, **rules: Any
-) -> Callable[[Callable[[Any, Sent], Awaitable[Got]]], Operation[Sent, Got]]:
+) -> Callable[[Callable[[Any, Request], Awaitable[Reply]]], Operation[Request, Reply]]:
     """Return the decorator of an operation that changes notes."""
     rules = {"max_body": MAX_WRITE_BYTES, **rules}
     return operation("POST", path, writes=True, needs=_WRITE, for_named_agents=True, **rules)
 
 
-async def perform(operation: Operation[Sent, Got], call: CallContext, request: Sent) -> Got:
+async def perform(
+    operation: Operation[Request, Reply], call: CallContext, request: Request
+) -> Reply:
     """Run an operation if it is enabled and the caller may use it.
 
     Raises:
@@ -232,7 +234,7 @@ def check_switch(setting: str, config: object) -> None:
         raise switched_off(setting)
 
 
-async def _with_note_ids(call: CallContext, request: Sent) -> Sent:
+async def _with_note_ids(call: CallContext, request: Request) -> Request:
     """Return a request in which a note ID takes the place of each `id:X`.
 
     X is the property `id` in the frontmatter of that note.
@@ -257,8 +259,8 @@ async def _with_note_ids(call: CallContext, request: Sent) -> Sent:
 def encode(operation: Operation[Any, Any], result: Result[Data]) -> tuple[Result[Data], bytes]:
     """Return a reply cut to its size limit, and its JSON."""
     reply = result.reply
-    if operation.listed is not None:
-        cut, body = bounded(reply, operation.listed)
+    if operation.bounded_list is not None:
+        cut, body = bounded(reply, operation.bounded_list)
         return result._replace(data=cut.data, warnings=cut.warnings), body
     body = dump(reply)
     etag = _tag(result.etag, body) if operation.has_etag else None

@@ -51,7 +51,7 @@ if TYPE_CHECKING:
     from vault_agent.vaults.open_vault import OpenVault
 
 
-@operation("POST", "/search", listed="results", for_named_agents=True)
+@operation("POST", "/search", bounded_list="results", for_named_agents=True)
 async def search(call: CallContext, request: SearchQuery) -> Result[Answer]:
     """Find chunks and notes by lexical search, semantic search, or both."""
     rerank = call.vault.reranker is not None
@@ -80,7 +80,7 @@ async def search(call: CallContext, request: SearchQuery) -> Result[Answer]:
     return Result(replace(answer, next_cursor=following))
 
 
-@operation("POST", "/related", listed="results", for_named_agents=True)
+@operation("POST", "/related", bounded_list="results", for_named_agents=True)
 async def related(call: CallContext, request: RelatedQuery) -> Result[Answer]:
     """Find notes and chunks similar to a note or chunk, or linked with it."""
     if federated := _federated(call, request.vaults):
@@ -123,7 +123,7 @@ class ResolveRequest:
 _List = TypeVar("_List", NoteList, TaskList)
 
 
-@operation("GET", "/resolve", listed="notes", for_named_agents=True)
+@operation("GET", "/resolve", bounded_list="notes", for_named_agents=True)
 async def resolve(call: CallContext, request: ResolveRequest) -> Result[NamedNotes]:
     """Find the notes that a path, name, title, link or ID means."""
     try:
@@ -150,7 +150,7 @@ async def resolve(call: CallContext, request: ResolveRequest) -> Result[NamedNot
     return Result(named)
 
 
-@operation("GET", "/notes", listed="notes", for_named_agents=True)
+@operation("GET", "/notes", bounded_list="notes", for_named_agents=True)
 async def notes(call: CallContext, request: ListQuery) -> Result[NoteList]:
     """List notes that pass filters, in an order."""
     kind = int if request.sort is Sort.CONNECTIONS else str
@@ -163,7 +163,7 @@ async def notes(call: CallContext, request: ListQuery) -> Result[NoteList]:
     return _page(call.vault, request, page, notes=rows)
 
 
-@operation("GET", "/tasks", listed="tasks", for_named_agents=True)
+@operation("GET", "/tasks", bounded_list="tasks", for_named_agents=True)
 async def tasks(call: CallContext, request: TaskQuery) -> Result[TaskList]:
     """List the tasks of notes, in the order of paths and lines."""
     position = position_of(call.vault, request, str, int)
@@ -195,7 +195,7 @@ async def context(call: CallContext, request: ContextRequest) -> Result[Context]
     return Result(excerpts)
 
 
-@operation("POST", "/grep", listed="lines", for_named_agents=True)
+@operation("POST", "/grep", bounded_list="lines", for_named_agents=True)
 async def grep(call: CallContext, request: GrepQuery) -> Result[GrepAnswer]:
     """Find lines by a regular expression."""
     start = None

@@ -136,7 +136,7 @@ _STATES: Final = {PENDING, INCOMPLETE, COMPLETE, SKIPPED}
 _JOURNALS_ON = "journal.enabled"
 
 
-@operation("GET", "/journals", needs=_JOURNALS_ON, listed="journals")
+@operation("GET", "/journals", needs=_JOURNALS_ON, bounded_list="journals")
 async def journals(call: CallContext, request: JournalsRequest) -> Result[JournalList]:
     """List the journals of sessions, those of the latest sessions first."""
     app, journals = _journals_of(call)
@@ -266,7 +266,7 @@ _DAY = 86_400.0
 _MEMORY_ON = "memory.enabled"
 
 
-@operation("GET", "/memory/sessions", needs=_MEMORY_ON, listed="sessions")
+@operation("GET", "/memory/sessions", needs=_MEMORY_ON, bounded_list="sessions")
 async def memory_sessions(
     call: CallContext, request: MemorySessionsRequest
 ) -> Result[SessionsPage]:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from vault_agent.vaults.event_stream import StreamItem
 
 
-@operation("GET", "/vaults", needs="vaults.enabled", listed="vaults")
+@operation("GET", "/vaults", needs="vaults.enabled", bounded_list="vaults")
 async def vaults(call: CallContext, _: NoParams) -> Result[VaultList]:
     """List the default vault and the registered ones."""
     return Result(VaultList(tuple(await call.app.vaults.states())))
@@ -58,7 +58,7 @@ async def reindex(call: CallContext, request: IndexBody) -> Result[OneJob]:
     return _one(await call.vault.submit(JobKind.REINDEX, request))
 
 
-@operation("GET", "/jobs", listed="jobs")
+@operation("GET", "/jobs", bounded_list="jobs")
 async def jobs(call: CallContext, _: NoParams) -> Result[JobList]:
     """List the jobs, newest first."""
     stored_jobs = await call.vault.jobs.list()

@@ -50,7 +50,7 @@ async def render(call: CallContext, request: RenderBody) -> Result[RenderedNote]
     return Result(await web_view.html_of_text(request.text, request.path, embeds=MAX_EMBEDS))
 
 
-@operation("GET", "/suggest", listed="suggestions")
+@operation("GET", "/suggest", bounded_list="suggestions")
 async def suggest(call: CallContext, request: SuggestQuery) -> Result[Suggestions]:
     """Suggest notes, headings, blocks, tags, folders and attachments while a person types."""
     return Result(Suggestions(tuple(await call.vault.suggester.suggest(request))))

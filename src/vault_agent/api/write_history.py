@@ -88,7 +88,7 @@ async def write_undo(call: CallContext, request: UndoBody) -> Result[Written | O
     return done_or_job(done)
 
 
-@operation("GET", "/writes", needs="write.enabled", listed="writes")
+@operation("GET", "/writes", needs="write.enabled", bounded_list="writes")
 async def writes(call: CallContext, request: WritesRequest) -> Result[LogPage]:
     """List the writes, newest first."""
     position = position_of(call.vault, request, int)

@@ -208,9 +208,8 @@ def _register(report: Report, project: Project) -> None:
     entry = add_vault(entry_of(project))
     if project.is_ours and not had_settings:
         report.add(f"wrote {settings}", f"delete {settings}")
-    report.add(
-        f"registered it as {entry.full_name}", f"vault-agent vaults forget {entry.full_name}"
-    )
+    name = entry.full_name
+    report.add(f"registered it as {name}", f"vault-agent vaults forget {name}")
 
 
 def _ignore(report: Report, project: Project, line: str) -> None:

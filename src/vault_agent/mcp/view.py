@@ -106,7 +106,7 @@ class View:
         return self.caller.rights or frozenset()
 
     @property
-    def call(self) -> CallContext:
+    def context(self) -> CallContext:
         """What operations run in."""
         return CallContext(self.app, self.vault, self.caller)
 
@@ -125,7 +125,7 @@ class View:
             VaultAgentError: as `api.operation.perform`.
         """
         request = parse_values(operation.request, fields)
-        reply = (await perform(operation, self.call, request)).reply
+        reply = (await perform(operation, self.context, request)).reply
         if self.told is None:
             return reply
         news = tuple(warning for warning in reply.warnings if warning.code not in self.told)

@@ -114,7 +114,7 @@ async def serve(
             lock = kept.enter_context(closing(ServerLock()))
             port = kept.enter_context(closing(_Port()))
             opening = partial(open_app, on_crash=partial(report_crash, log), lock=lock)
-            is_announced = False
+            is_announced, folder = False, None
             before: Config | None = None  # the settings to return to if it cannot open
             while True:
                 try:
@@ -124,12 +124,13 @@ async def serve(
                         config, open_app=opening, log=log, sockets=port.sockets
                     ) as server:
                         vault = server.app.vaults.default
-                        if follow is not None and not is_announced:
+                        if follow is not None and vault.index_folder != folder:
+                            folder = vault.index_folder
                             # A command that finds the server reads its flags.
-                            await asyncio.to_thread(follow.record, vault.index_folder)
+                            await asyncio.to_thread(follow.record, folder)
                         endpoint = endpoint_of(server.host, server.port)
                         await vault.listening_at(endpoint, until_idle=until_idle)
-                        if follow is not None and is_announced:
+                        if follow is not None:
                             # A command that waits for the settings reads the address then.
                             await asyncio.to_thread(follow.record, vault.index_folder)
                         before = None

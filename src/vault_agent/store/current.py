@@ -76,7 +76,8 @@ class Snapshot:
     ) -> None:
         """Take what is open. `scope` is the part of the vault that the index is about.
 
-        Names of notes are relative to its folder, in requests and in replies.
+        Paths in the index are those of the vault. Only where names are resolved, they are relative
+        to the folder of an agent.
         """
         self.scope = scope
         self.meta = meta

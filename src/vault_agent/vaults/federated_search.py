@@ -50,7 +50,7 @@ class _Answered(NamedTuple):
 
 
 class FederatedSearch:
-    """Searches over several vaults. Made by `open_app`."""
+    """Searches over several vaults."""
 
     def __init__(self, vaults: Vaults) -> None:
         self._vaults = vaults

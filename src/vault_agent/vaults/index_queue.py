@@ -40,7 +40,7 @@ class IndexQueue:
         self._embed_later = embed_later
         self._on_failure = on_failure
         self._waiting: dict[str, None] = {}
-        self._next_state: asyncio.Future[IndexState] | None = None  # will have `_waiting`
+        self._next_state: asyncio.Future[IndexState] | None = None  # with the paths in `_waiting`
         self._current_state: asyncio.Future[IndexState] | None = None  # of the run in progress
         self._is_working = False
         self.activity_count = 0

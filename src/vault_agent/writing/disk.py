@@ -152,7 +152,7 @@ class Disk:
                     return
                 move_new(folder, name, to_folder, to)
                 expected = change.hash_before
-                if expected is not None and to_folder.hash(to).digest != expected:
+                if expected and not _holds(lambda: to_folder.hash(to).digest, expected):
                     # Somebody saved between our read and the rename.
                     with suppress(FileExistsError):
                         move_new(to_folder, to, folder, name)
@@ -169,7 +169,7 @@ class Disk:
             Failed: `WRITE_NOT_VERIFIED`.
         """
         try:
-            good = folder.names().count(name) == 1 and _is(folder, name, data)
+            good = folder.names().count(name) == 1 and _holds(lambda: folder.read(name).data, data)
         except OSError:
             good = False
         if not good:
@@ -317,7 +317,7 @@ def remove_folders(root: VaultRoot, made: Sequence[str]) -> None:
 def _remove(pair: Pair, before: bytes) -> None:
     folder, name, temp_folder, temporary = pair
     move_new(folder, name, temp_folder, temporary)
-    if not _is(temp_folder, temporary, before):
+    if not _holds(lambda: temp_folder.read(temporary).data, before):
         with suppress(FileExistsError):  # somebody has made a new one, which is newer
             move_new(temp_folder, temporary, folder, name)
         raise Changed(None if not temp_folder.exists(temporary) else content_hash(before))
@@ -348,9 +348,10 @@ def _sync_or_undo(folder: Folder, name: str, to_folder: Folder, to: str) -> None
         raise
 
 
-def _is(folder: Folder, name: str, data: bytes) -> bool:
+def _holds(read: Callable[[], bytes], expected: bytes) -> bool:
+    """Whether a file has the bytes or the hash that are expected. Not while somebody writes it."""
     try:
-        return folder.read(name).data == data
+        return read() == expected
     except OSError as error:
         if error.errno == errno.ESTALE or isinstance(error, NotAFile):
             return False

@@ -40,6 +40,8 @@ if TYPE_CHECKING:
     from vault_agent.vault.root import VaultRoot
     from vault_agent.writing.linger import Lingering
 
+_DISK_FAILURES = (OSError, CannotOpen, FileInUse)
+
 
 class WriteExecutor:
     """Logs and applies the changes of one vault. `VaultWriter` holds the locks of each change."""
@@ -283,10 +285,11 @@ class WriteExecutor:
             raise
         except BaseException as error:
             self.may_have_changed(logged)
-            if self._settle(root, logged) and (
-                isinstance(error, VaultAgentError)  # the file was written, and not verified
-            ):
-                with suppress(Failed):
+            state = self._settle(root, logged)
+            if state is not WriteState.FAILED and isinstance(error, _DISK_FAILURES):
+                raise _unfinished(error) from error
+            if state is WriteState.DONE and isinstance(error, VaultAgentError):
+                with suppress(Failed):  # the file was written, and not verified
                     self.log.warn(logged.seq, error.code)
             raise
 
@@ -297,20 +300,20 @@ class WriteExecutor:
         except BaseException as error:
             self.may_have_changed(logged)
             self.is_interrupted = True
-            if isinstance(error, (OSError, VaultAgentError)):
+            if isinstance(error, _DISK_FAILURES):
                 raise _unfinished(error) from error
             raise
 
-    def _settle(self, root: VaultRoot, logged: LoggedWrite) -> bool:
-        """Settle a write that raised an error. Return whether it is done all the same.
+    def _settle(self, root: VaultRoot, logged: LoggedWrite) -> WriteState | None:
+        """Settle a write that raised an error, and return its state: it may be done all the same.
 
-        If the disk fails, recovery settles the write later.
+        If the disk fails, return None: recovery settles the write later.
         """
         try:
-            return self.finisher.settle(root, logged) is WriteState.DONE
-        except (VaultAgentError, Changed, FileInUse, CannotOpen, OSError):
+            return self.finisher.settle(root, logged)
+        except (VaultAgentError, Changed, *_DISK_FAILURES):
             self.is_interrupted = True
-            return False
+            return None
 
     def _sweep(self, root: VaultRoot, logged: LoggedWrite) -> None:
         with suppress(Failed, OSError, CannotOpen):
@@ -327,13 +330,15 @@ class WriteExecutor:
         self.apply(root, self.log.begin(again))
 
 
-def _unfinished(error: OSError | VaultAgentError) -> VaultAgentError:
-    """Return the error of a write whose first change is made: with no code that is tried again."""
-    failure = coded_error(error) if isinstance(error, OSError) else error
-    what = "The change is half written. The rest is written as soon as that is possible."
-    if failure.code == "DISK_FULL":
+def _unfinished(error: Exception) -> VaultAgentError:
+    """Return the error of a write that is made at least in part, with no code that is retried."""
+    failure = coded_error(error)
+    is_full = failure.code == "DISK_FULL"
+    what = "There is no room in the vault." if is_full else failure.what
+    what += " The change is made in part, and finished as soon as possible."
+    if is_full:
         return Failed(failure.code, what, remedy="Free some space. Do not repeat the change.")
-    return Forbidden("FILE_NOT_WRITABLE", what, remedy="Do not repeat the change.")
+    return Forbidden("FILE_NOT_WRITABLE", what, remedy="Read the note before you repeat it.")
 
 
 def check_hash(write: Write, digest: bytes) -> None:

@@ -88,10 +88,9 @@ class Permission:
 
 def sees(author: Author, path: str) -> bool:
     """Whether a path is or lies in one of the folders that an author sees, and is not denied."""
-    scope = author.scope
-    if scope.folders and not _lies_in_one(path, scope.folders):
+    if author.scope.folders and not _lies_in_one(path, author.scope.folders):
         return False
-    return not any(covers(fold(name), fold(path)) for name in scope.deny)
+    return not any(covers(fold(name), fold(path)) for name in author.scope.deny)
 
 
 def _lies_in_one(path: str, folders: Iterable[str]) -> bool:

@@ -158,7 +158,7 @@ async def _search(view: View, arguments: Mapping[str, Any]) -> Shown:
 
 async def _graph(view: View, arguments: Mapping[str, Any]) -> Shown:
     query = GraphQuery(format="objects", limit=arguments["limit"])
-    reply = json.loads(await (await perform(graph.graph, view.call, query)).build())
+    reply = json.loads(await (await perform(graph.graph, view.context, query)).build())
     whole = reply["data"]
     ids = {
         row["id"]: _id(view, row["identifier"], row["id"], row.get("vault"))
