@@ -235,9 +235,9 @@ def check_switch(setting: str, config: object) -> None:
 
 
 async def _with_note_ids(call: CallContext, request: Request) -> Request:
-    """Return a request in which a note ID takes the place of each `id:X`.
+    """Return a request whose fields in `_NOTE_IDS` have note IDs, also where a caller sent `id:X`.
 
-    X is the property `id` in the frontmatter of that note.
+    X is the property `id` in the frontmatter of a note.
 
     Raises:
         NotFound: `NOTE_NOT_FOUND`; `NOTE_AMBIGUOUS` with `details.notes` if several notes have X.

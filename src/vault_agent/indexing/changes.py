@@ -75,7 +75,7 @@ def read_stored(
         return None
     with open_reader(directory.database(number)) as connection:
         meta = read_meta(connection)
-        check_compatible(meta, identity=spec.identity, fingerprint=spec.fingerprint)
+        check_compatible(meta, vault=spec.identity, fingerprint=spec.fingerprint)
         if paths is not None:
             paths = outermost((*paths, *_other_spellings(connection, paths)))
         files = stored_notes.files(connection, paths=paths) + stored_notes.files(

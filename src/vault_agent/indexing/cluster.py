@@ -75,7 +75,7 @@ def read_graph(spec: IndexSpec) -> StoredGraph:
         # A transaction reads one state, even if a run commits another meanwhile.
         connection.execute("BEGIN")
         meta = read_meta(connection)
-        check_compatible(meta, identity=spec.identity, fingerprint=spec.fingerprint)
+        check_compatible(meta, vault=spec.identity, fingerprint=spec.fingerprint)
         order = stored_notes.order(connection)
         edges = links.edges(connection)
         notes = {row.rowid: row for row in stored_notes.columns(connection)}

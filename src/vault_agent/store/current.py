@@ -286,7 +286,7 @@ class CurrentIndex:
             stack.callback(readers.close)
             with readers.lend() as connection:
                 meta = read_meta(connection)
-                check_compatible(meta, identity=self._identity, fingerprint=self._fingerprint)
+                check_compatible(meta, vault=self._identity, fingerprint=self._fingerprint)
                 rows = RevisionRows(meta.next_rowid, old_rows(connection))
             fulltext = FulltextReader(
                 self._directory.fulltext(number), rows, self._scope.base_folder

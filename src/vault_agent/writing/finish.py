@@ -1,4 +1,4 @@
-"""Finishes writes: the changes after the first one, and all of them after a crash or a failing disk.
+"""Finishes writes: the changes after the first one, and all after a crash or a failing disk.
 
 What a change has done is seen from the bytes of its file, never from the file's time. If these are
 neither the bytes before the change nor those after it, somebody has saved them: they are never

@@ -87,7 +87,7 @@ class Permission:
 
 
 def sees(author: Author, path: str) -> bool:
-    """Whether a path is or lies in one of the folders that an author sees, and is not denied."""
+    """Whether an author sees a path: as `Scope.contains`, but a folder of its own counts too."""
     if author.scope.folders and not _lies_in_one(path, author.scope.folders):
         return False
     return not any(covers(fold(name), fold(path)) for name in author.scope.deny)

@@ -75,9 +75,9 @@ def old_rows(connection: sqlite3.Connection) -> frozenset[int]:
     return frozenset(rowid for (rowid,) in fetch(connection, "SELECT rowid FROM old_row"))
 
 
-def check_compatible(meta: Meta, *, identity: str, fingerprint: str) -> None:
+def check_compatible(meta: Meta, *, vault: str, fingerprint: str) -> None:
     """Raise `INDEX_INCOMPATIBLE` unless the generation is of this vault and these settings."""
-    if meta.vault != identity:
+    if meta.vault != vault:
         raise IndexUnavailable("INDEX_INCOMPATIBLE", "The index belongs to another vault.")
     if meta.fingerprint != fingerprint:
         raise _unusable("settings of the index, or the version of vault-agent, have changed")
