@@ -1,7 +1,7 @@
 """Reads the files of a vault, and carries out one logged change of a file. Synchronous.
 
-`coded` turns failures of the disk into the errors of a write. When one is raised, nothing was
-changed, except for `WRITE_NOT_VERIFIED`.
+`coded` turns failures of the disk into the errors of a write. `WriteExecutor` says it if a change
+was made all the same.
 """
 
 from __future__ import annotations
@@ -97,7 +97,7 @@ class Disk:
         Raises:
             Changed: somebody else has changed the file, or there is another one.
             Failed: `WRITE_NOT_VERIFIED`.
-            CannotOpen, FileInUse, OSError: nothing was changed.
+            CannotOpen, FileInUse, OSError: `Finisher.settle` finds out what was changed.
         """
         before, after, temporary = change.before, change.after, change.temporary or ""
         match change.kind:

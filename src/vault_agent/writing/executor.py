@@ -40,8 +40,6 @@ if TYPE_CHECKING:
     from vault_agent.vault.root import VaultRoot
     from vault_agent.writing.linger import Lingering
 
-_DISK_FAILURES = (OSError, CannotOpen, FileInUse)
-
 
 class WriteExecutor:
     """Logs and applies the changes of one vault. `VaultWriter` holds the locks of each change."""
@@ -286,11 +284,13 @@ class WriteExecutor:
         except BaseException as error:
             self.may_have_changed(logged)
             state = self._settle(root, logged)
-            if state is not WriteState.FAILED and isinstance(error, _DISK_FAILURES):
-                raise _unfinished(error) from error
             if state is WriteState.DONE and isinstance(error, VaultAgentError):
                 with suppress(Failed):  # the file was written, and not verified
                     self.log.warn(logged.seq, error.code)
+            # A file that is missing, or there already, was somebody else's doing.
+            is_by_others = isinstance(error, (FileNotFoundError, FileExistsError))
+            if state is WriteState.DONE and isinstance(error, OSError) and not is_by_others:
+                raise _unfinished(error) from error
             raise
 
     def _apply_rest(self, root: VaultRoot, logged: LoggedWrite) -> list[VaultChange | None]:
@@ -300,7 +300,7 @@ class WriteExecutor:
         except BaseException as error:
             self.may_have_changed(logged)
             self.is_interrupted = True
-            if isinstance(error, _DISK_FAILURES):
+            if isinstance(error, (OSError, VaultAgentError)):
                 raise _unfinished(error) from error
             raise
 
@@ -311,7 +311,7 @@ class WriteExecutor:
         """
         try:
             return self.finisher.settle(root, logged)
-        except (VaultAgentError, Changed, *_DISK_FAILURES):
+        except (VaultAgentError, Changed, FileInUse, CannotOpen, OSError):
             self.is_interrupted = True
             return None
 
@@ -330,13 +330,14 @@ class WriteExecutor:
         self.apply(root, self.log.begin(again))
 
 
-def _unfinished(error: Exception) -> VaultAgentError:
+def _unfinished(error: OSError | VaultAgentError) -> VaultAgentError:
     """Return the error of a write that is made at least in part, with no code that is retried."""
-    failure = coded_error(error)
-    is_full = failure.code == "DISK_FULL"
-    what = "There is no room in the vault." if is_full else failure.what
-    what += " The change is made in part, and finished as soon as possible."
-    if is_full:
+    failure = coded_error(error) if isinstance(error, OSError) else error
+    if failure.code == "WRITE_NOT_VERIFIED":
+        return failure
+    what = "There is no room on the disk." if failure.code == "DISK_FULL" else failure.what
+    what += " The change is made, or finished as soon as possible."
+    if failure.code == "DISK_FULL":  # of the vault or of the log
         return Failed(failure.code, what, remedy="Free some space. Do not repeat the change.")
     return Forbidden("FILE_NOT_WRITABLE", what, remedy="Read the note before you repeat it.")
 
