@@ -101,7 +101,7 @@ def tantivy_en_stem(collection: Collection) -> Callable[[str], list[str]]:
     def search(query: str) -> list[str]:
         words = " ".join(_RUN.findall(cut(query)))
         parsed, _ = index.parse_query_lenient(words.lower(), ["title", "body"])
-        hits = searcher.search(parsed, DEPTH).results
+        hits = searcher.search(parsed, DEPTH).hits
         return [documents[searcher.doc(address)["number"][0]] for _, address in hits]
 
     return search
