@@ -273,6 +273,7 @@ def test_a_session_leaves_a_journal_and_the_next_one_gets_it_back(work: Work):
     "its journal is written by the next server",
 )
 def test_a_session_without_a_server_has_its_journal_from_the_next_one(work: Work):
+    work.program.variables["VAULT_AGENT_MCP_ENABLED"] = "false"  # so that no hook starts one
     work.session()
     [session] = (work.program.indexes / "sessions").glob("*.jsonl")
     assert len(session.read_text().splitlines()) == 6

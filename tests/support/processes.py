@@ -32,8 +32,7 @@ def command_line(pid: int) -> bytes:
 
 def is_gone(pid: int) -> bool:
     """Whether a process has ended, and its parent knows."""
-    try:
+    with suppress(ProcessLookupError):
         os.kill(pid, 0)
-    except ProcessLookupError:
-        return True
-    return False
+        return False
+    return True
